@@ -1,0 +1,1 @@
+"""The faults, the nemesis that plays them, and the planted bugs."""

@@ -1,0 +1,87 @@
+"""The verdict and its parts, as they stand in verdict.json."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from checker.brief import SCHEMA_VERSION, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Scalar = str | int | float | bool | None
+
+
+class Judgement(StrEnum):
+    """Valid, invalid or unknown; a violation outranks unknown, unknown outranks valid."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"
+
+
+class WitnessLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment of a witness: ms after t0 (None: at rest), who acted, and what happened."""
+
+    at_ms: float | None
+    who: str
+    what: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one invariant found: `count` counter-examples among `looked_at` things, the first few shown."""
+
+    invariant: str
+    group: str
+    sentence: str
+    judgement: Judgement
+    looked_at: int
+    count: int
+    sql_hash: str
+    reason: str | None = None
+    rests_on: tuple[str, ...] = ()
+    counter_examples: tuple[dict[str, Scalar], ...] = ()
+    witness: tuple[WitnessLine, ...] = ()
+
+
+class Premise(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether one assumption held: what was required, what was measured, in words."""
+
+    name: str
+    kind: Kind
+    holds: bool
+    required: str
+    measured: str
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole judgement of one run, recomputable from its folder."""
+
+    run: str
+    scenario: str
+    story: str
+    profile: str
+    seed: int
+    target: str
+    command: str
+    judgement: Judgement
+    reasons: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    premises: tuple[Premise, ...]
+    operations: int
+    changes: int
+    mutant: str | None = None
+    schema_version: int = SCHEMA_VERSION
+
+
+def outrank(judgements: Iterable[Judgement]) -> Judgement:
+    """Return the strongest of some judgements: invalid over unknown over valid; unknown of none at all."""
+    seen = set(judgements)
+    if Judgement.INVALID in seen:
+        return Judgement.INVALID
+    if Judgement.UNKNOWN in seen or not seen:
+        return Judgement.UNKNOWN
+    return Judgement.VALID

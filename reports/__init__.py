@@ -1,0 +1,1 @@
+"""What a run looked like: latency, timelines, pages and machine-readable summaries."""

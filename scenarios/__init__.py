@@ -1,0 +1,1 @@
+"""The stories: what is on sale, who comes, what breaks, and what must hold."""

@@ -1,0 +1,50 @@
+"""A scenario as data: a story, what is on sale, the crowd, the faults, and what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chaos.faults import Planned
+    from checker.brief import Assumption, Threshold
+
+Profile = Literal["smoke", "full"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sale:
+    """What is on sale: `resources` of `capacity` each, held for `hold_seconds`."""
+
+    resources: int
+    capacity: int
+    hold_seconds: float = 480.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowd:
+    """Who comes and when: shares of buyer habits (summing to 1) and a seeded arrival schedule."""
+
+    habits: Mapping[str, float]
+    arrivals: Any  # scenarios.arrivals.Schedule
+    deadline_seconds: float = 5.0
+    buyers_max: int = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One story, played by the bench; refused by `validate` before anything starts if it cannot mean anything."""
+
+    name: str
+    story: str
+    sale: Sale
+    crowd: Crowd
+    invariants: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    faults: tuple[Planned, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    nodes: int = 2
+    settings: Mapping[str, str] = field(default_factory=dict)
+    profile: Profile = "smoke"

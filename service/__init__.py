@@ -1,0 +1,1 @@
+"""The reference reservation service; knows nothing of the bench."""
