@@ -39,16 +39,23 @@ class CanonicalTable(msgspec.Struct, frozen=True, kw_only=True):
     """How one canonical evidence table is seen through a target's own table.
 
     `table` is the target's table, `key` its key columns, `columns` maps canonical column to a DuckDB SQL
-    expression over the target's own columns (all of them VARCHAR or NULL, as PostgreSQL prints them).
+    expression over the target's own columns (all of them VARCHAR or NULL, as PostgreSQL prints them);
+    `instant_us(column)` turns a printed timestamp into µs since the epoch. `where` keeps the rows that are meant,
+    so that one table of a target can be seen as several canonical ones. Canonical names: checker.canonical.
     """
 
     table: str
     key: tuple[str, ...]
     columns: dict[str, str]
+    where: str = "true"
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything the verdict is computed from besides the evidence itself; times are CLOCK_MONOTONIC ns."""
+    """Everything the verdict is computed from besides the evidence itself; times are CLOCK_MONOTONIC ns.
+
+    `refusals` maps a meaning the invariants know to the target's own codes for it, e.g. `{"sold_out": ("SOLD_OUT",)}`.
+    `shards` is how many load processes must have left a part of the history.
+    """
 
     run: str
     scenario: str
@@ -61,6 +68,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[Assumption, ...]
     thresholds: tuple[Threshold, ...] = ()
     tables: dict[str, CanonicalTable] = {}
+    refusals: dict[str, tuple[str, ...]] = {}
+    shards: int = 1
     mutant: str | None = None
     t0_ns: int = 0
     links: dict[str, str] = {}
