@@ -1,0 +1,50 @@
+# Lastseat. `make` alone lists what can be done; `make run` and `make test` are all that most people need.
+#
+# Everything runs inside .venv, which `setup` makes on the first call and again only when pyproject.toml,
+# constraints.txt or .ci/setup have changed. PYTHON=python3.12 chooses an interpreter (3.11 or newer).
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BIN := .venv/bin
+PYTHON ?=
+ARGS ?=
+
+.PHONY: help setup run test lint types unit docs wheel clean
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: ## Make or update .venv with everything Lastseat needs
+	@PYTHON="$(PYTHON)" sh .ci/setup
+
+run: setup ## Play the scenarios against the built-in service (ARGS="--seed 7" and the like)
+	@$(BIN)/lastseat run $(ARGS)
+
+test: lint types unit ## Run every check: style, imports, types, tests
+
+lint: setup ## Check style, formatting and the direction of imports
+	@echo "==> ruff check: style and likely mistakes"
+	@$(BIN)/ruff check .
+	@echo "==> ruff format --check: layout"
+	@$(BIN)/ruff format --check .
+	@echo "==> lint-imports: the rooms import one way"
+	@$(BIN)/lint-imports
+
+types: setup ## Check types (mypy, strict)
+	@echo "==> mypy: types"
+	@$(BIN)/mypy
+
+unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
+	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
+	@$(BIN)/python -m pytest $(ARGS)
+
+docs: setup ## Write the generated tables under docs/ again
+	@$(BIN)/lastseat docs
+
+wheel: setup ## Build the wheel into dist/
+	@$(BIN)/python -m hatchling build -t wheel
+
+clean: ## Remove .venv, caches and built files; runs/ stays
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
