@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from scenarios.arrivals import Barrier, Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,17 +29,20 @@ class Sale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """Who comes and when: shares of buyer habits (summing to 1) and a seeded arrival schedule."""
+    """Who comes and when: shares of buyer habits (summing to 1) and a seeded arrival schedule.
+
+    At a barrier all buyers of a race share one habit, dealt race by race. `buyers_max` bounds those who act at once.
+    """
 
     habits: Mapping[str, float]
-    arrivals: Any  # scenarios.arrivals.Schedule
+    arrivals: Schedule
     deadline_seconds: float = 5.0
     buyers_max: int = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One story, played by the bench; refused by `validate` before anything starts if it cannot mean anything."""
+    """One story, played by the bench; refused by `scenarios.validation` before anything starts if it cannot mean anything."""
 
     name: str
     story: str
@@ -48,3 +55,11 @@ class Scenario:
     nodes: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
     profile: Profile = "smoke"
+
+    def without_barrier(self) -> Scenario:
+        """Return the same story with the buyers of each race one after the other: nothing overlaps, so nothing is proven."""
+        pieces = tuple(
+            msgspec.structs.replace(piece, apart=True) if isinstance(piece, Barrier) else piece
+            for piece in self.crowd.arrivals.pieces
+        )
+        return replace(self, crowd=replace(self.crowd, arrivals=Schedule(pieces=pieces)))

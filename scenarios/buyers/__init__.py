@@ -1,0 +1,1 @@
+"""The habits of buyers: one file a habit, and nothing else."""

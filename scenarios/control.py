@@ -1,0 +1,102 @@
+"""The words that runner and load process exchange over the control socket: one JSON line a message."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How many operations have ended, how, and how many arrivals found no free buyer."""
+
+    done: int = 0
+    ok: int = 0
+    fail: int = 0
+    info: int = 0
+    dropped: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            done=self.done + other.done,
+            ok=self.ok + other.ok,
+            fail=self.fail + other.fail,
+            info=self.info + other.info,
+            dropped=self.dropped + other.dropped,
+        )
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """This shard has its journal, its plan and its connections, and waits for t0."""
+
+    shard: int
+    pid: int
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
+    """Where this shard stands, a few times a second."""
+
+    shard: int
+    tally: Tally
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True, tag="health"):
+    """How the load process itself fared since the last such message, with a reading of both its clocks."""
+
+    shard: int
+    mono_ns: int
+    real_ns: int
+    slack_ns: int
+    lag_p50_us: float
+    lag_p99_us: float
+    cpu_share: float
+    dropped: int
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+    """Every arrival was played and every operation ended; the lag is over the whole run."""
+
+    shard: int
+    tally: Tally
+    began_ns: int
+    ended_ns: int
+    lag_p99_us: float
+    cpu_seconds: float
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+    """The load cannot go on, and why; everything sent until now stands in the journal."""
+
+    shard: int
+    sentence: str
+
+
+class Go(msgspec.Struct, frozen=True, kw_only=True, tag="go"):
+    """The run's zero of time: an instant of CLOCK_MONOTONIC."""
+
+    t0_ns: int
+
+
+class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
+    """Begin nothing new; wait for what is under way, and finish."""
+
+
+FromLoad = Ready | Progress | Health | Finished | Failed
+ToLoad = Go | Stop
+
+_ENCODER = msgspec.json.Encoder()
+_FROM_LOAD = msgspec.json.Decoder(FromLoad)
+_TO_LOAD = msgspec.json.Decoder(ToLoad)
+
+
+def line(message: FromLoad | ToLoad) -> bytes:
+    """Return the message as it goes over the socket."""
+    return _ENCODER.encode(message) + b"\n"
+
+
+def from_load(raw: bytes) -> FromLoad:
+    """Read what a load process said; raises msgspec.ValidationError."""
+    return _FROM_LOAD.decode(raw)
+
+
+def to_load(raw: bytes) -> ToLoad:
+    """Read what the runner said; raises msgspec.ValidationError."""
+    return _TO_LOAD.decode(raw)

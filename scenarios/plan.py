@@ -1,0 +1,86 @@
+"""The load plan: everything a load process needs, laid out by the runner before it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from scenarios.arrivals import Barrier, Schedule
+from scenarios.habit import habits
+from scenarios.targets.target import Action, Node, Stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scenarios.scenario import Scenario
+    from scenarios.targets.target import Target
+
+PLAN_VARIABLE = "LASTSEAT_LOAD_PLAN"
+_SLACK_OPERATIONS = 64
+
+
+class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One load process's part of a run. It holds tokens: it travels in a private file that is removed, never in a run folder.
+
+    `journal` is the folder of the journals, `control` the runner's Unix socket. `operations_max` sizes the journal:
+    past it nothing is sent.
+    """
+
+    run: str
+    scenario: str
+    seed: int
+    nodes: tuple[Node, ...]
+    actions: dict[str, Action]
+    warm: Action
+    habits: dict[str, float]
+    schedule: Schedule
+    stage: Stage
+    journal: str
+    operations_max: int
+    deadline_seconds: float
+    buyers_max: int
+    shard: int = 0
+    shards: int = 1
+    control: str = ""
+
+
+def people(scenario: Scenario, seed: int) -> int:
+    """Return how many different people the story needs: everyone in a race is someone else."""
+    races = sum(piece.races * piece.width for piece in scenario.crowd.arrivals.barriers())
+    return races or min(scenario.crowd.buyers_max, _arrivals(scenario.crowd.arrivals, seed))
+
+
+def lay_plan(
+    scenario: Scenario,
+    *,
+    run: str,
+    seed: int,
+    nodes: tuple[Node, ...],
+    target: Target,
+    stage: Stage,
+    folder: Path,
+) -> LoadPlan:
+    """Lay out the load of one run into `folder`/journal; the runner's side fills in shard and control socket."""
+    arrivals = _arrivals(scenario.crowd.arrivals, seed)
+    each = max(habits()[name].operations_max for name in scenario.crowd.habits)
+    return LoadPlan(
+        run=run,
+        scenario=scenario.name,
+        seed=seed,
+        nodes=nodes,
+        actions=dict(target.actions),
+        warm=target.warm,
+        habits=dict(scenario.crowd.habits),
+        schedule=scenario.crowd.arrivals,
+        stage=stage,
+        journal=str(folder / "journal"),
+        operations_max=arrivals * each + _SLACK_OPERATIONS,
+        deadline_seconds=scenario.crowd.deadline_seconds,
+        buyers_max=scenario.crowd.buyers_max,
+    )
+
+
+def _arrivals(schedule: Schedule, seed: int) -> int:
+    racing = sum(piece.races * piece.width for piece in schedule.pieces if isinstance(piece, Barrier))
+    return racing + sum(1 for _ in schedule.arrivals(seed))

@@ -1,0 +1,1 @@
+"""The scenarios: one file a story, and nothing else."""

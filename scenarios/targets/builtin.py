@@ -1,0 +1,231 @@
+"""The built-in reservation service as a target: known by its public API, its documented codes and its tables alone."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import jwt
+
+from checker.brief import CanonicalTable
+from scenarios.targets.errands import run_errands
+from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
+from scenarios.targets.wording import Wording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from scenarios.scenario import Sale
+    from scenarios.targets.target import Value
+
+TENANT: Final = "lastseat"
+_TOKEN_SECONDS: Final = 86_400  # outlives any run and any skewed clock
+_SECRET_BYTES: Final = 32
+_PREPARE_CONNECTIONS: Final = 8
+_PREPARE_DEADLINE_SECONDS: Final = 30.0
+
+# What each refusal means to whoever was refused. A code that is not here stops the run.
+_REFUSED: Final = {
+    400: ("MALFORMED_JSON", "INVALID_QUERY", "IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID"),
+    401: ("UNAUTHENTICATED",),
+    403: ("FORBIDDEN", "OWNER_MISMATCH"),
+    404: (
+        "NOT_FOUND",
+        "RESOURCE_NOT_FOUND",
+        "HOLD_NOT_FOUND",
+        "ENTRY_NOT_FOUND",
+        "OFFER_NOT_FOUND",
+        "RESERVATION_NOT_FOUND",
+    ),
+    405: ("METHOD_NOT_ALLOWED",),
+    409: (
+        "IDEMPOTENCY_FINGERPRINT_CONFLICT",
+        "IDEMPOTENCY_IN_PROGRESS",
+        "CAPACITY_EXHAUSTED",
+        "RESOURCE_REVISION_CONFLICT",
+        "RESOURCE_CLOSED",
+        "OWNER_LIMIT_REACHED",
+        "REVISION_CONFLICT",
+        "POLICY_VERSION_MISMATCH",
+        "HOLD_NOT_ACTIVE",
+        "HOLD_EXPIRED",
+        "SEATS_AVAILABLE",
+        "ENTRY_NOT_WAITING",
+        "OFFER_NOT_ACTIVE",
+        "OFFER_EXPIRED",
+        "RESERVATION_NOT_CONFIRMED",
+    ),
+    413: ("PAYLOAD_TOO_LARGE",),
+    422: ("INVALID_BODY",),
+    503: ("ADMISSION_REFUSED", "POOL_EXHAUSTED", "DATABASE_UNAVAILABLE", "DATABASE_BUSY"),
+}
+_REFUSALS: Final = tuple(
+    Rule(said="fail", status=status, code=code) for status, codes in _REFUSED.items() for code in codes
+)
+# A server error that does not say it had no effect may have had one.
+_UNKNOWN: Final = (Rule(said="info", status=500, status_max=599),)
+
+
+def _command(
+    kind: str,
+    path: str,
+    *,
+    body: dict[str, Value | bool | None] | None = None,
+    status: int = 200,
+    subject: str = "resource",
+) -> Action:
+    return Action(
+        kind=kind,
+        method="POST",
+        path=path,
+        headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
+        body={} if body is None else body,
+        subject=subject,
+        created="id",
+        replay_header="idempotency-replayed",
+        rules=(Rule(said="ok", status=status), *_REFUSALS, *_UNKNOWN),
+    )
+
+
+def _read(path: str, subject: str) -> Action:
+    return Action(
+        kind="read",
+        method="GET",
+        path=path,
+        headers={"Authorization": "Bearer ${token}"},
+        subject=subject,
+        rules=(Rule(said="ok", status=200), *_REFUSALS, *_UNKNOWN),
+    )
+
+
+_HOLDS: Final = "/api/resources/${resource}/holds"
+ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
+    {
+        "hold": _command("hold", _HOLDS, status=201),
+        "hold_at_revision": _command(
+            "hold", _HOLDS, body={"expectedResourceRevision": "${revision}"}, status=201
+        ),
+        "confirm": _command("confirm", "/api/holds/${hold}/confirm", subject="hold"),
+        "cancel": _command("cancel", "/api/holds/${hold}/cancel", subject="hold"),
+        "join_waitlist": _command("join_waitlist", "/api/resources/${resource}/waitlist", status=201),
+        "leave_waitlist": _command("leave_waitlist", "/api/waitlist/${entry}/leave", subject="entry"),
+        "accept_offer": _command("accept_offer", "/api/offers/${offer}/accept", subject="offer"),
+        "decline_offer": _command("decline_offer", "/api/offers/${offer}/decline", subject="offer"),
+        "cancel_reservation": _command(
+            "cancel_reservation", "/api/reservations/${reservation}/cancel", subject="reservation"
+        ),
+        "read_resource": _read("/api/resources/${resource}", "resource"),
+        "read_entry": _read("/api/waitlist/${entry}", "entry"),
+    }
+)
+_WARM: Final = Action(
+    kind="warm",
+    method="GET",
+    path="/health/live",
+    subject="",
+    code=None,
+    rules=(Rule(said="ok", status=200),),
+)
+_CREATE: Final = Action(
+    kind="create_resource",
+    method="POST",
+    path="/api/resources",
+    headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
+    body={"code": "${code}", "capacity": "${capacity}"},
+)
+REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"sold_out": ("CAPACITY_EXHAUSTED",), "revision_conflict": ("RESOURCE_REVISION_CONFLICT",)}
+)
+
+
+def _table(table: str, **columns: str) -> CanonicalTable:
+    return CanonicalTable(table=table, key=("id",), columns={"id": "id", "tenant": "tenant", **columns})
+
+
+_RESOURCE: Final = "resource_id"
+_OWNED: Final = {"resource": _RESOURCE, "owner": "owner_digest", "state": "state"}
+_LIVED: Final = {"created_us": "instant_us(created_at)", "ended_us": "instant_us(ended_at)"}
+_EXPIRES: Final = {"expires_us": "instant_us(expires_at)"}
+TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
+    {
+        "resources": _table(
+            "resources", capacity="capacity", occupied="occupied_count", revision="revision", state="state"
+        ),
+        "holds": _table("holds", quantity="quantity", key="idempotency_key", **_OWNED, **_LIVED, **_EXPIRES),
+        "reservations": _table(
+            "reservations",
+            quantity="quantity",
+            hold="hold_id",
+            offer="offer_id",
+            key="NULL",
+            **_OWNED,
+            **_LIVED,
+        ),
+        "waitlist_entries": _table(
+            "waitlist_entries", seq="seq", reason="reason", key="idempotency_key", **_OWNED, **_LIVED
+        ),
+        "offers": _table("offers", entry="entry_id", quantity="'1'", **_OWNED, **_LIVED, **_EXPIRES),
+        "idempotency_records": _table(
+            "idempotency_records", operation="operation", key="key", fingerprint="fingerprint"
+        ),
+    }
+)
+
+
+class Builtin:
+    """The target `lastseat` ships; each instance has its own secrets, so that one run's tokens open no other's door."""
+
+    name = "builtin"
+    actions = ACTIONS
+    warm = _WARM
+    tables = TABLES
+    refusals = REFUSALS
+
+    def __init__(self) -> None:
+        self._token_secret = secrets.token_hex(_SECRET_BYTES)
+        self._owner_secret = secrets.token_hex(_SECRET_BYTES)
+
+    def environment(self, sale: Sale) -> Mapping[str, str]:
+        """Return the settings of its nodes: the run's secrets, and how long a hold lives."""
+        return {
+            "RESERVATION_TOKEN_SECRET": self._token_secret,
+            "RESERVATION_OWNER_SECRET": self._owner_secret,
+            "RESERVATION_HOLD_SECONDS": str(sale.hold_seconds),
+        }
+
+    async def prepare(self, nodes: Sequence[Node], sale: Sale, *, run: str, actors: int) -> Stage:
+        """Create what is on sale over the public admin API and issue everyone a token; raises TargetError, TimeoutError."""
+        admin = self._token("opening-night", role="admin")
+        errands: list[dict[str, Value]] = [
+            {"token": admin, "key": f"{run}-resource-{i}", "code": f"{run}-{i}", "capacity": sale.capacity}
+            for i in range(sale.resources)
+        ]
+        made = await run_errands(
+            nodes[0],
+            Wording(_CREATE, nodes[0]),
+            errands,
+            expected_status=201,
+            concurrency=_PREPARE_CONNECTIONS,
+            deadline_seconds=_PREPARE_DEADLINE_SECONDS,
+        )
+        return Stage(
+            resources=tuple(_subject(answer) for answer in made),
+            actors=tuple(self._actor(number) for number in range(actors)),
+        )
+
+    def _actor(self, number: int) -> Actor:
+        owner = f"buyer-{number}"
+        return Actor(owner=owner, tenant=TENANT, values={"token": self._token(owner)})
+
+    def _token(self, owner: str, *, role: str = "buyer") -> str:
+        claims = {"sub": owner, "tenant": TENANT, "role": role, "exp": int(time.time()) + _TOKEN_SECONDS}
+        return jwt.encode(claims, self._token_secret, algorithm="HS256")
+
+
+def _subject(answer: Mapping[str, object]) -> Subject:
+    made, revision = answer.get("id"), answer.get("revision", 0)
+    if not isinstance(made, int) or not isinstance(revision, int):
+        raise TargetError(f"create_resource: the answer names no id and revision: {answer}")
+    return Subject(id=str(made), values={"resource": made, "revision": revision})

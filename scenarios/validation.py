@@ -1,0 +1,130 @@
+"""Refuses a scenario that cannot mean anything, before anything starts, with a sentence for each reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import checker
+from scenarios.habit import habits
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from importlib.resources.abc import Traversable
+
+    from scenarios.scenario import Scenario
+    from scenarios.targets.target import Action
+
+_NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+_NODES_MAX = 64
+
+
+class ScenarioRefused(Exception):  # noqa: N818 — the sentences are the message
+    """A scenario cannot be played as it stands; the message says why, one sentence a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The names a scenario may use, gathered from where each of them is defined."""
+
+    invariants: Collection[str]
+    assumptions: Collection[str] | None = None
+
+
+def known() -> Known:
+    """Gather what there is: an invariant is a file in `checker/invariants/`."""
+    root = files(checker) / "invariants"
+    return Known(invariants=frozenset(_stems(root)) if root.is_dir() else frozenset())
+
+
+def refuse(scenario: Scenario, *, names: Known, actions: Mapping[str, Action]) -> None:
+    """Raise ScenarioRefused if the scenario cannot be played on a target with these actions."""
+    reasons = tuple(refusals(scenario, names=names, actions=actions))
+    if reasons:
+        raise ScenarioRefused("\n".join((f"scenario {scenario.name!r} is refused:", *reasons)))
+
+
+def refusals(scenario: Scenario, *, names: Known, actions: Mapping[str, Action]) -> Iterator[str]:
+    """Yield one sentence for each reason why the scenario cannot be played."""
+    yield from _of_the_sale(scenario)
+    yield from _of_the_crowd(scenario, actions)
+    yield from _of_the_faults(scenario)
+    yield from _of_the_judgement(scenario, names)
+
+
+def _of_the_sale(scenario: Scenario) -> Iterator[str]:
+    sale = scenario.sale
+    if not scenario.name or not _NAME_CHARS.issuperset(scenario.name):
+        yield f"its name {scenario.name!r} may hold only small letters, digits and underscores"
+    if not scenario.story.strip():
+        yield "it tells no story"
+    if sale.resources < 1 or sale.capacity < 1:
+        yield f"nothing is on sale: {sale.resources} resources of capacity {sale.capacity}"
+    if not 0 < sale.hold_seconds < math.inf:
+        yield f"a hold cannot last {sale.hold_seconds} seconds"
+    if not 1 <= scenario.nodes <= _NODES_MAX:
+        yield f"it needs 1 to {_NODES_MAX} nodes, not {scenario.nodes}"
+
+
+def _of_the_crowd(scenario: Scenario, actions: Mapping[str, Action]) -> Iterator[str]:
+    crowd = scenario.crowd
+    yield from crowd.arrivals.refusals()
+    for name, share in crowd.habits.items():
+        habit = habits().get(name)
+        if habit is None:
+            yield f"there is no habit {name!r}; there are: {', '.join(sorted(habits()))}"
+        elif habit.opening not in actions:
+            yield f"habit {name!r} opens with {habit.opening!r}, which the target does not offer"
+        elif crowd.arrivals.barriers() and habit.then is not None:
+            yield f"habit {name!r} goes on after its first answer; at a barrier a buyer acts once"
+        if not 0 < share <= 1:
+            yield f"the share of {name!r} must lie above 0 and at most at 1, not at {share}"
+    if not math.isclose(sum(crowd.habits.values()), 1.0, abs_tol=1e-9):
+        yield f"the shares of its habits sum to {sum(crowd.habits.values())}, not to 1"
+    if crowd.deadline_seconds <= 0 or crowd.buyers_max < 1:
+        yield f"buyers need a deadline and a bound above zero, not {crowd.deadline_seconds} s and {crowd.buyers_max}"
+    races = sum(piece.races for piece in crowd.arrivals.barriers())
+    if races > scenario.sale.resources:
+        yield f"{races} races need as many resources; only {scenario.sale.resources} are on sale"
+    yield from _of_the_widths(scenario)
+
+
+def _of_the_widths(scenario: Scenario) -> Iterator[str]:
+    for piece in scenario.crowd.arrivals.barriers():
+        if piece.width <= scenario.sale.capacity:
+            yield f"{piece.width} buyers do not compete for {scenario.sale.capacity} seats"
+        if piece.width > scenario.crowd.buyers_max:
+            yield f"a race of {piece.width} exceeds buyers_max, {scenario.crowd.buyers_max}"
+
+
+def _of_the_faults(scenario: Scenario) -> Iterator[str]:
+    for fault in scenario.faults:
+        if not 0 <= fault.seconds < math.inf:
+            yield f"a fault cannot begin {fault.seconds} seconds after the start: {fault}"
+        if not 0 < fault.heal_after < math.inf:
+            yield f"a fault must heal after more than zero seconds, not {fault.heal_after}: {fault}"
+
+
+def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:
+    if not scenario.invariants:
+        yield "it names no invariant, so it could not fail"
+    if not scenario.assumptions:
+        yield "it names no assumption, so a run in which nothing happened would pass"
+    for name in scenario.invariants:
+        if name not in names.invariants:
+            yield f"there is no invariant {name!r}"
+    if len(set(scenario.invariants)) != len(scenario.invariants):
+        yield "it names an invariant twice"
+    for assumption in scenario.assumptions:
+        if names.assumptions is not None and assumption.name not in names.assumptions:
+            yield f"there is no assumption {assumption.name!r}"
+
+
+def _stems(folder: Traversable) -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _stems(entry)
+        elif entry.name.endswith((".sql", ".py")) and not entry.name.startswith("_"):
+            yield entry.name.rpartition(".")[0]
