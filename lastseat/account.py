@@ -1,0 +1,99 @@
+"""The unprivileged user that servers run as when the runner is root, and whether it can reach a program."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from lastseat.cache import cache_folder, filling
+from lastseat.children import Account
+from lastseat.errors import LabError
+
+CHOICE = "LASTSEAT_SERVER_USER"
+_CANDIDATES = ("nobody", "daemon")
+_COPY_SECONDS = 60.0
+
+
+def server_account() -> Account | None:
+    """Return the user for servers, None when the runner is not root and they may run as it does.
+
+    PostgreSQL refuses to run as root. $LASTSEAT_SERVER_USER names another; raises LabError when there is none.
+    """
+    if os.geteuid() != 0:
+        return None
+    chosen = os.environ.get(CHOICE)
+    for name in (chosen,) if chosen else _CANDIDATES:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        if entry.pw_uid != 0:
+            return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    raise LabError(
+        "as root the servers need an unprivileged user, and none was found",
+        where=chosen or ", ".join(_CANDIDATES),
+        remedy=f"name an existing one in {CHOICE}, or run as an ordinary user",
+    )
+
+
+def can_reach(account: Account | None, program: Path) -> bool:
+    """Tell whether a user may enter every folder on the way to a program and run it (by mode bits alone)."""
+    if account is None:
+        return os.access(program, os.X_OK)
+    resolved = program.resolve()
+    return all(_may_execute(account, step.stat()) for step in (resolved, *resolved.parents))
+
+
+def _may_execute(account: Account, found: os.stat_result) -> bool:
+    if found.st_uid == account.uid:
+        return bool(found.st_mode & stat.S_IXUSR)
+    if found.st_gid == account.gid:
+        return bool(found.st_mode & stat.S_IXGRP)
+    return bool(found.st_mode & stat.S_IXOTH)
+
+
+def temporary_folder(account: Account | None) -> Path:
+    """Return a folder for temporary files that the user can pass through; raises LabError when there is none."""
+    for place in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108 - a private one is made in it
+        if place.is_dir() and (account is None or can_reach(account, place)):
+            return place.resolve()
+    raise LabError(
+        f"{account.name if account else 'this user'} can enter no temporary folder",
+        where=tempfile.gettempdir(),
+        remedy="set TMPDIR to a folder on a path that every user may enter",
+    )
+
+
+async def reachable(account: Account | None, tree: Path, program: str, *, name: str) -> Path:
+    """Return a copy of `tree` (itself if possible) whose `program` the user can run.
+
+    The copy is made once, in the cache, under `name`, which has to carry the version.
+    """
+    if can_reach(account, tree / program):
+        return tree
+    place = cache_folder() / name
+    async with filling(place, within_seconds=_COPY_SECONDS) as partial:
+        if partial is not None:
+            await asyncio.to_thread(_copy, tree, partial)
+    if not can_reach(account, place / program):
+        who = account.name if account else "this user"
+        raise LabError(
+            f"{who} can reach neither {tree / program} nor its copy",
+            where=str(place),
+            remedy="set LASTSEAT_CACHE to a folder on a path that every user may enter",
+        )
+    return place
+
+
+def _copy(tree: Path, partial: Path) -> None:
+    shutil.copytree(tree, partial, symlinks=True, dirs_exist_ok=True)
+    for path in (partial, *partial.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(
+                path.stat().st_mode | (0o555 if path.is_dir() or path.stat().st_mode & 0o100 else 0o444)
+            )

@@ -1,0 +1,257 @@
+"""The runner's side of the supervisor: start processes under it, signal them, and learn how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lastseat.errors import LabError
+from lastseat.processes import MARKER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ANSWER_SECONDS = 5.0
+"""How long the supervisor may take over one request, and to be up."""
+END_SECONDS = 5.0
+"""How long the supervisor may take to end everything: it promises two seconds and needs one on a busy machine."""
+TAIL_LINES = 20
+_SUPERVISE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lastseat.supervisor import main; main()"
+
+
+def tail(log: Path, lines: int = TAIL_LINES) -> str:
+    """Return the last lines of a log, or an empty string when there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 16_384))
+            return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The operating-system user that a server runs as."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a process is started; enough to start the same one again.
+
+    `account` None means the runner's own user. `data_folder` marks a PostgreSQL server: it is asked to quit before it
+    is killed, and its shared memory is removed if it could not do so itself.
+    """
+
+    role: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    log: Path
+    account: Account | None = None
+    data_folder: Path | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Child:
+    """One process of the lab, a child of the supervisor and the leader of its own session."""
+
+    pid: int
+    start: Start
+    supervision: Supervision
+    _ended: asyncio.Future[int] = field(repr=False)
+
+    @property
+    def role(self) -> str:
+        """What it is in the lab: `node-a`, `worker-1`, `postgres`."""
+        return self.start.role
+
+    @property
+    def log(self) -> Path:
+        """Where it writes its output."""
+        return self.start.log
+
+    @property
+    def exited(self) -> bool:
+        """Whether it has ended and was reaped."""
+        return self._ended.done()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return self._ended.result() if self._ended.done() else None
+
+    async def wait(self, within_seconds: float) -> int:
+        """Wait until it has ended; return its exit code (negative: the signal). Raises LabError at the deadline."""
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._ended), within_seconds)
+        except TimeoutError:
+            raise self.error(f"{self.role} did not end within {within_seconds:g} s") from None
+
+    def signal(self, number: int, *, whole_group: bool = False) -> None:
+        """Send a signal to it (or to its whole process group) without waiting; nothing happens if it has ended."""
+        if not self.exited:
+            self.supervision.send_signal(self.pid, number, whole_group=whole_group)
+
+    async def kill(self, within_seconds: float = 5.0) -> int:
+        """Kill -9, and wait until it was reaped; works on a stopped process too."""
+        self.signal(signal.SIGKILL)
+        return await self.wait(within_seconds)
+
+    async def terminate(self, within_seconds: float = 10.0) -> int:
+        """Ask it to end (SIGTERM) and wait; raises LabError if it does not."""
+        self.signal(signal.SIGTERM)
+        return await self.wait(within_seconds)
+
+    async def respawn(self) -> Child:
+        """Start the same process again (same arguments, environment, log) after it has ended."""
+        if not self.exited:
+            raise LabError(f"{self.role} (pid {self.pid}) still runs and cannot be started again")
+        return await self.supervision.spawn(self.start)
+
+    def error(self, message: str) -> LabError:
+        """Make a LabError about it, with the end of its log."""
+        return LabError(message, where=f"{self.role}, pid {self.pid}, {self.log}", log_tail=tail(self.log))
+
+
+class Supervision:
+    """The link to a running supervisor."""
+
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
+        """Use `begin` instead."""
+        self.process = process
+        self.folder = folder
+        self.log = log
+        self.children: dict[int, asyncio.Future[int]] = {}
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._writer: asyncio.StreamWriter
+        self._listening: asyncio.Task[None]
+        self._requests = 0
+
+    @classmethod
+    async def begin(cls, *, folder: Path, marker: str, log: Path) -> Supervision:
+        """Start the supervisor and wait until it is ready; it creates `folder`, and removes it at its end."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs, log.open("ab") as output:
+                process = subprocess.Popen(  # noqa: ASYNC220, S603 - 2 ms, once; the arguments are ours
+                    [
+                        *(sys.executable, "-I", "-S", "-c", _SUPERVISE, str(Path(__file__).parent.parent)),
+                        *(str(theirs.fileno()), str(folder), marker),
+                    ],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    env={**os.environ, MARKER: marker},
+                )
+            supervision = cls(process, folder, log)
+            reader, supervision._writer = await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        supervision._listening = asyncio.create_task(supervision._listen(reader))
+        try:
+            await asyncio.wait_for(supervision._ready, ANSWER_SECONDS)
+        except BaseException as problem:
+            await supervision.end()
+            if isinstance(problem, TimeoutError):
+                raise supervision._gone("the supervisor was not up in time") from None
+            raise
+        return supervision
+
+    async def spawn(self, start: Start) -> Child:
+        """Start a process; raises LabError when it cannot be (no such file, no permission)."""
+        start.log.parent.mkdir(parents=True, exist_ok=True)
+        account = start.account
+        try:
+            answer = await self._ask(
+                do="spawn",
+                argv=list(start.argv),
+                env=dict(start.env),
+                cwd=str(start.cwd),
+                log=str(start.log),
+                uid=account.uid if account else None,
+                gid=account.gid if account else None,
+                data_folder=str(start.data_folder) if start.data_folder else None,
+            )
+        except OSError as problem:
+            raise LabError(
+                f"{start.role} could not be started: {problem}",
+                where=" ".join(start.argv[:2]),
+                remedy="run `lastseat doctor` to see whether that program can be run here",
+            ) from None
+        return Child(answer["pid"], start, self, self.children[answer["pid"]])
+
+    def send_signal(self, pid: int, number: int, *, whole_group: bool = False) -> None:
+        """Have the supervisor, which alone knows that the pid is still the child's, send a signal."""
+        self._request(do="signal", pid=pid, signal=int(number), group=whole_group)
+
+    async def end(self) -> None:
+        """Have everything ended and the folder removed; also when the supervisor is gone already. Never raises."""
+        self._writer.close()  # end of file is the order to end
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(self.process.wait, END_SECONDS), END_SECONDS + 1)
+        await asyncio.wait([self._listening], timeout=1.0)
+        self._listening.cancel()
+
+    def _request(self, **request: Any) -> asyncio.Future[dict[str, Any]]:
+        if self._listening.done():
+            raise self._gone("the supervisor has gone, and every process of the lab with it")
+        self._requests += 1
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._answers[self._requests] = answer
+        self._writer.write(json.dumps({"id": self._requests, **request}).encode() + b"\n")
+        return answer
+
+    async def _ask(self, **request: Any) -> dict[str, Any]:
+        try:
+            return await asyncio.wait_for(self._request(**request), ANSWER_SECONDS)
+        except TimeoutError:
+            raise self._gone(f"the supervisor did not answer within {ANSWER_SECONDS:g} s") from None
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(OSError):
+            while line := await reader.readline():
+                self._hear(json.loads(line))
+        gone = self._gone("the supervisor has gone, and every process of the lab with it")
+        everyone: list[asyncio.Future[Any]] = [self._ready, *self._answers.values(), *self.children.values()]
+        for waiting in everyone:
+            if not waiting.done():
+                waiting.set_exception(gone)
+                waiting.exception()  # read here, so that one which nobody awaits is not reported as lost
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        if message.get("event") == "ready":
+            self._ready.set_result(None)
+        elif message.get("event") == "exit":
+            self.children[message["pid"]].set_result(message["code"])
+        else:
+            self._settle(self._answers.pop(message["id"]), message)
+
+    def _settle(self, answer: asyncio.Future[dict[str, Any]], message: dict[str, Any]) -> None:
+        if pid := message.get("pid"):
+            self.children[pid] = asyncio.get_running_loop().create_future()
+        if answer.done():  # cancelled, or past its deadline
+            return
+        if problem := message.get("error"):
+            answer.set_exception(OSError(problem))
+        else:
+            answer.set_result(message)
+
+    def _gone(self, message: str) -> LabError:
+        return LabError(message, where=str(self.log), log_tail=tail(self.log))

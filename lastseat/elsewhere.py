@@ -1,0 +1,162 @@
+"""Servers that are there already, given by URL: looked at closely before they are used, and never broken."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import asyncpg
+import redis.asyncio as redis
+from redis.exceptions import RedisError
+
+from lastseat.errors import LabError, UsageError
+from lastseat.postgres import Address, Postgres
+from lastseat.toxiproxy import Toxiproxy, version_at
+from lastseat.valkey import Valkey
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
+ANSWER_SECONDS = 10.0
+POSTGRES_MIN = 140_000
+"""The oldest server whose logical decoding the trail was tried with, as server_version_num."""
+
+_NEEDED = (
+    ("wal_level", "logical", "set wal_level = logical in its configuration and restart it"),
+    ("track_commit_timestamp", "on", "set track_commit_timestamp = on in its configuration and restart it"),
+    ("fsync", "on", "set fsync = on: without it a crash proves nothing"),
+)
+_FACTS = """
+    SELECT current_setting('server_version_num')::int AS version, rolsuper, rolcreatedb, rolreplication,
+           current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_replication_slots)::int AS slots
+    FROM pg_roles WHERE rolname = current_user
+"""
+
+
+async def postgres(url: str) -> Postgres:
+    """Return a PostgreSQL server that fits; raises UsageError saying what does not, LabError when it is silent."""
+    parts = _split(url, "--database-url", ("postgresql", "postgres"))
+    address = Address(
+        host=parts.hostname or "",
+        port=parts.port or 5432,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        query=parts.query,
+    )
+    found = Postgres(address, admin_database=unquote(parts.path.lstrip("/")) or "postgres")
+    where = f"{address.host}:{address.port}"
+    try:
+        session = await asyncpg.connect(
+            found.admin_dsn, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS
+        )
+    except (OSError, TimeoutError, asyncpg.PostgresError) as problem:
+        raise LabError(
+            f"the given PostgreSQL does not let the lab in: {problem}",
+            where=where,
+            remedy="see --database-url",
+        ) from None
+    try:
+        await _fits(session, where)
+    finally:
+        await session.close(timeout=ANSWER_SECONDS)
+    return found
+
+
+async def _fits(session: asyncpg.Connection, where: str) -> None:
+    for setting, needed, remedy in _NEEDED:
+        if (actual := await session.fetchval("SELECT current_setting($1)", setting)) != needed:
+            raise UsageError(
+                f"PostgreSQL at {where} has {setting} = {actual}; {needed} is needed", remedy=remedy
+            )
+    facts = await session.fetchrow(_FACTS)
+    if facts["version"] < POSTGRES_MIN:
+        raise UsageError(
+            f"PostgreSQL at {where} is too old ({facts['version']})", remedy="use version 14 or newer"
+        )
+    if not facts["rolsuper"] and not (facts["rolcreatedb"] and facts["rolreplication"]):
+        raise UsageError(
+            f"the user given for PostgreSQL at {where} may not create databases and replication slots",
+            remedy="ALTER ROLE … CREATEDB REPLICATION, or use a superuser",
+        )
+    if facts["slots"] < 1:
+        raise UsageError(
+            f"PostgreSQL at {where} has no replication slot left",
+            remedy="raise max_replication_slots, or drop slots that nobody uses (pg_replication_slots)",
+        )
+
+
+async def valkey(url: str) -> Valkey:
+    """Return a Redis-protocol server whose chosen database is empty, since runs flush it."""
+    parts = _split(url, "--redis-url", ("redis",))
+    number = parts.path.lstrip("/") or "0"
+    if not number.isdecimal():
+        raise UsageError(f"--redis-url names no database number: {number!r}")
+    found = Valkey(
+        host=parts.hostname or "",
+        port=parts.port or 6379,
+        password=unquote(parts.password or ""),
+        database=int(number),
+        user=unquote(parts.username or ""),
+    )
+    where = f"{found.host}:{found.port}"
+    try:
+        async with redis.from_url(
+            found.url(), socket_connect_timeout=ANSWER_SECONDS, socket_timeout=ANSWER_SECONDS
+        ) as client:
+            keys = await client.dbsize()
+    except (OSError, RedisError) as problem:
+        raise LabError(
+            f"the given Redis does not let the lab in: {problem}", where=where, remedy="see --redis-url"
+        ) from None
+    if keys:
+        raise UsageError(
+            f"database {number} of the Redis at {where} holds {keys} keys, which a run would flush",
+            remedy="give another database number (redis://HOST:PORT/9), or empty this one yourself",
+        )
+    return found
+
+
+async def toxiproxy(url: str) -> Toxiproxy:
+    """Return a Toxiproxy server that answers."""
+    parts = _split(url, "--toxiproxy-url", ("http",))
+    host, port = parts.hostname or "", parts.port or 8474
+    try:
+        version = await asyncio.to_thread(version_at, host, port)
+    except OSError as problem:
+        raise LabError(
+            f"the given Toxiproxy does not answer: {problem}",
+            where=f"{host}:{port}",
+            remedy="see --toxiproxy-url",
+        ) from None
+    return Toxiproxy(host, port, f"toxiproxy {version}")
+
+
+def _split(url: str, option: str, schemes: tuple[str, ...]) -> SplitResult:
+    """Take a URL apart, and refuse one that leads off this machine: a run floods what it is given."""
+    parts = urlsplit(url)
+    try:
+        usable = parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(
+            f"{option} has to look like {schemes[0]}://127.0.0.1:PORT/…"
+        )  # the value may hold a password
+    if not is_loopback(parts.hostname or ""):
+        raise UsageError(
+            f"{option} leads to {parts.hostname}, which is not this machine",
+            remedy="use a server on 127.0.0.1 (or forward a port); a run floods and flushes what it is given",
+        )
+    return parts
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether every address of a host name is a loopback address."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]).is_loopback for entry in found)

@@ -1,0 +1,239 @@
+"""The lab: the real servers and processes of a run, up in a second and gone without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import redis.asyncio as redis
+
+from lastseat import databases, elsewhere
+from lastseat.account import server_account, temporary_folder
+from lastseat.children import Child, Start, Supervision
+from lastseat.errors import LabError
+from lastseat.ports import free_port
+from lastseat.postgres import EmbeddedPostgres, Postgres
+from lastseat.proxy_source import obtain
+from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
+from lastseat.valkey import EmbeddedValkey, Valkey
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+
+    from lastseat.children import Account
+
+PREFIX = "lastseat-"
+"""Every lab's private folder is named so, followed by the lab's marker, in the temporary folder."""
+DISK_BYTES_MIN = 2 * 1024**3
+"""What a run may need: PostgreSQL's data and WAL, and the evidence."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Lab:
+    """Everything that runs; made by `Lab.start`, ended at the end of its `async with`.
+
+    `environment_marker` is the value of LASTSEAT_LAB in every process of the lab.
+    """
+
+    folder: Path
+    environment_marker: str
+    supervision: Supervision
+    postgres: Postgres
+    valkey: Valkey
+    proxy: Toxiproxy | None
+    ports: set[int]
+    _databases: list[str] = field(default_factory=list)
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def start(
+        cls,
+        *,
+        folder: Path,
+        database_url: str | None = None,
+        redis_url: str | None = None,
+        toxiproxy_url: str | None = None,
+        with_toxiproxy: bool = True,
+    ) -> AsyncIterator[Lab]:
+        """Bring up the servers, those given by URL excepted, with logs in `folder`/logs; end everything afterwards.
+
+        Raises LabError when a part fails, UsageError when a given server may not or cannot be used.
+        """
+        logs = folder.resolve() / "logs"
+        logs.mkdir(parents=True, exist_ok=True)
+        account = server_account()
+        temporary = temporary_folder(account)
+        for place in (logs, temporary):
+            check_disk(place)
+        marker = secrets.token_hex(8)
+        supervision = await Supervision.begin(
+            folder=temporary / f"{PREFIX}{marker}", marker=marker, log=logs / "supervisor.log"
+        )
+        try:
+            parts = _Parts(supervision, account, logs)
+            postgres, valkey, proxy = await _together(
+                parts.postgres(database_url),
+                parts.valkey(redis_url),
+                parts.proxy(toxiproxy_url, wanted=with_toxiproxy),
+            )
+            lab = cls(
+                folder=folder,
+                environment_marker=marker,
+                supervision=supervision,
+                postgres=postgres,
+                valkey=valkey,
+                proxy=proxy,
+                ports=parts.ports,
+            )
+            try:
+                yield lab
+            finally:
+                await lab._drop_databases()
+        finally:
+            await supervision.end()
+
+    @property
+    def redis_url(self) -> str:
+        """The URL of the Redis-protocol server, past any proxy."""
+        return self.valkey.url()
+
+    @property
+    def toxiproxy(self) -> Toxiproxy:
+        """The proxy server; raises LabError in a lab that was started without one."""
+        if self.proxy is None:
+            raise LabError(
+                "this lab was started without a proxy server", remedy="start it with with_toxiproxy=True"
+            )
+        return self.proxy
+
+    def free_port(self) -> int:
+        """Return a port on 127.0.0.1 that nobody listens on, and that this lab has given to no one else."""
+        return free_port(self.ports)
+
+    async def create_database(self, name: str, template: str | None = None) -> str:
+        """Create a database (a copy of `template`, which nobody may be using) and return its DSN.
+
+        In a server that was there already it gets a name that no other can have, and is dropped with the lab.
+        """
+        actual = name if self.postgres.embedded else f"lastseat_{self.environment_marker}_{name}"
+        await databases.create(self.postgres.admin_dsn, actual, template)
+        self._databases.append(actual)
+        return self.postgres.dsn(actual)
+
+    async def drop_database(self, dsn: str) -> None:
+        """Drop a database that this lab created, with its replication slots."""
+        name = urlsplit(dsn).path.lstrip("/")
+        if name not in self._databases:
+            raise LabError(f"database {name} was not created by this lab, which drops no other")
+        await databases.drop(self.postgres.admin_dsn, name)
+        self._databases.remove(name)
+
+    async def flush_redis(self) -> None:
+        """Remove every key of the lab's Redis database."""
+        async with redis.from_url(self.redis_url) as client:
+            await client.flushdb()
+
+    async def spawn(
+        self,
+        role: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        log: str | None = None,
+        cwd: Path | None = None,
+    ) -> Child:
+        """Start a process that ends with the lab; `env` is added to the runner's, `log` is a name in logs/."""
+        start = Start(
+            role=role,
+            argv=tuple(argv),
+            env={**os.environ, **(env or {})},
+            cwd=cwd or Path.cwd(),
+            log=self.folder.resolve() / "logs" / (log or f"{role}.log"),
+        )
+        return await self.supervision.spawn(start)
+
+    async def _drop_databases(self) -> None:
+        if self.postgres.embedded:  # they end with the server's data folder
+            return
+        for name in list(self._databases):
+            await databases.drop(self.postgres.admin_dsn, name)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """Starts each server, or looks at the one that was given."""
+
+    supervision: Supervision
+    account: Account | None
+    logs: Path
+    ports: set[int] = field(default_factory=set)
+
+    async def postgres(self, url: str | None) -> Postgres:
+        if url:
+            return await elsewhere.postgres(url)
+        server = await EmbeddedPostgres.create(
+            supervision=self.supervision,
+            account=self.account,
+            folder=self.supervision.folder / "postgres",
+            log=self.logs / "postgres.log",
+            taken=self.ports,
+        )
+        return Postgres(server.address(), server)
+
+    async def valkey(self, url: str | None) -> Valkey:
+        if url:
+            return await elsewhere.valkey(url)
+        server = await EmbeddedValkey.create(
+            supervision=self.supervision,
+            account=self.account,
+            folder=self.supervision.folder / "valkey",
+            log=self.logs / "valkey.log",
+            taken=self.ports,
+        )
+        return server.facade()
+
+    async def proxy(self, url: str | None, *, wanted: bool) -> Toxiproxy | None:
+        if not wanted:
+            return None
+        if url:
+            return await elsewhere.toxiproxy(url)
+        source = await obtain(self.supervision, self.logs / "toxiproxy-build.log")
+        return await start_toxiproxy(
+            source,
+            supervision=self.supervision,
+            account=self.account,
+            log=self.logs / "toxiproxy.log",
+            taken=self.ports,
+        )
+
+
+async def _together(
+    postgres: Coroutine[Any, Any, Postgres],
+    valkey: Coroutine[Any, Any, Valkey],
+    proxy: Coroutine[Any, Any, Toxiproxy | None],
+) -> tuple[Postgres, Valkey, Toxiproxy | None]:
+    """Start all at once; the first failure stops the others and is the one raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            parts = (group.create_task(postgres), group.create_task(valkey), group.create_task(proxy))
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return parts[0].result(), parts[1].result(), parts[2].result()
+
+
+def check_disk(place: Path) -> None:
+    """Raise LabError when a file system has less room than a run may need."""
+    free = shutil.disk_usage(place).free
+    if free < DISK_BYTES_MIN:
+        raise LabError(
+            f"only {free / 1024**3:.1f} GiB are free, and a run may need {DISK_BYTES_MIN / 1024**3:.0f}",
+            where=str(place),
+            remedy="make room (lastseat prune removes old runs), or set TMPDIR to a larger file system",
+        )

@@ -1,0 +1,40 @@
+"""Waiting for a condition: always with a deadline, and with words for when it passes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from lastseat.errors import LabError
+
+Answer = TypeVar("Answer")
+
+
+async def until(
+    probe: Callable[[], Awaitable[Answer | None]],
+    *,
+    within_seconds: float,
+    failing: Callable[[str], LabError],
+    every_seconds: float = 0.02,
+) -> Answer:
+    """Ask `probe` again and again until it answers something other than None.
+
+    An OSError or TimeoutError of the probe counts as "not yet". When the time is up, `failing` makes the error out of
+    the last such problem's text.
+    """
+    deadline = time.monotonic() + within_seconds
+    problem = "no answer"
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            answer = await asyncio.wait_for(probe(), left)
+        except (OSError, TimeoutError) as error:
+            problem = str(error) or type(error).__name__
+        else:
+            if answer is not None:
+                return answer
+        await asyncio.sleep(every_seconds)
+    raise failing(problem)
