@@ -1,0 +1,216 @@
+"""Connections, transactions, and what a broken one leaves known or unknown.
+
+From the first byte sent of a COMMIT, or of a statement that commits by itself, until its result is read, a reset,
+a timeout or a cancellation leaves the outcome *unknown*. Before that, failure is definite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import asyncpg
+
+from service import errors
+from service.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from service.settings import Settings
+
+Connection = Any  # asyncpg publishes no types; a PoolConnectionProxy here
+T = TypeVar("T")
+
+_RETRIED: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+_TIMED_OUT: Final = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
+_BROKEN: Final = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_RETRY_PAUSE_SECONDS: Final = 0.02
+
+
+def connection_options(settings: Settings, application: str) -> dict[str, Any]:
+    """Return what every connection is opened with: the server waits for a client without limit by default."""
+    session = {
+        "application_name": application,
+        "timezone": "UTC",
+        "jit": "off",
+        "lock_timeout": str(settings.lock_timeout_ms),
+        "statement_timeout": str(settings.statement_timeout_ms),
+        "transaction_timeout": str(settings.transaction_timeout_ms),
+        "idle_in_transaction_session_timeout": str(settings.idle_in_transaction_timeout_ms),
+    }
+    if sys.platform == "linux":  # elsewhere the server refuses any value but zero
+        session["tcp_user_timeout"] = str(settings.tcp_user_timeout_ms)
+    return {
+        "dsn": settings.database_url,
+        "timeout": settings.connect_ms / 1_000,
+        "command_timeout": settings.command_timeout_ms / 1_000,
+        "statement_cache_size": settings.statement_cache,
+        "max_cached_statement_lifetime": 0,
+        "server_settings": session,
+    }
+
+
+class Database:
+    """The pool of one process; boots without a server and connects when first asked."""
+
+    def __init__(self, pool: Any, settings: Settings) -> None:
+        self._pool = pool
+        self._settings = settings
+
+    @classmethod
+    async def open(cls, settings: Settings, *, application: str) -> Database:
+        """Make the pool; it connects lazily, so that a node boots while the database is away."""
+        pool = await asyncpg.create_pool(
+            min_size=0,
+            max_size=settings.pool_connections_max,
+            max_queries=sys.maxsize,
+            max_inactive_connection_lifetime=0,
+            reset=_reset,
+            **connection_options(settings, application),
+        )
+        return cls(pool, settings)
+
+    async def warm(self) -> None:
+        """Open the pool's first connections ahead of the first request; raises Refused where it cannot."""
+        async with asyncio.TaskGroup() as group:
+            barrier = asyncio.Barrier(
+                min(self._settings.pool_connections_min, self._settings.pool_connections_max)
+            )
+            for _ in range(barrier.parties):
+                group.create_task(self._open_one(barrier))
+
+    async def _open_one(self, barrier: asyncio.Barrier) -> None:
+        async with self.connection():
+            await barrier.wait()
+
+    async def close(self) -> None:
+        """Close the pool, within the shutdown's patience; what is still busy then is cut."""
+        try:
+            async with asyncio.timeout(self._settings.shutdown_seconds):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    @property
+    def in_use(self) -> int:
+        """How many connections are lent out now."""
+        return int(self._pool.get_size() - self._pool.get_idle_size())
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open now."""
+        return int(self._pool.get_size())
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """Lend a connection; raises Refused (POOL_EXHAUSTED, DATABASE_UNAVAILABLE), definite, where none is had."""
+        try:
+            lent = await self._pool.acquire(timeout=self._settings.pool_acquire_ms / 1_000)
+        except TimeoutError:
+            full = self.in_use >= self._settings.pool_connections_max
+            raise Refused(errors.POOL_EXHAUSTED if full else errors.DATABASE_UNAVAILABLE) from None
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise Refused(errors.DATABASE_UNAVAILABLE) from error
+        try:
+            yield lent
+        except asyncio.CancelledError:
+            lent.terminate()  # an answer may still be on its way to it
+            raise
+        finally:
+            await self._pool.release(lent)
+
+    async def autocommit(self, run: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run one statement that commits by itself; raises Refused, OUTCOME_UNKNOWN where its result was lost."""
+        return await self._attempts(run, self._one_statement)
+
+    async def transaction(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run `work` in a READ COMMITTED transaction, again after a deadlock or serialization failure (bounded).
+
+        Raises Refused: OUTCOME_UNKNOWN only where the COMMIT's result was lost. Whatever `work` raises rolls back.
+        """
+        return await self._attempts(work, self._one_transaction)
+
+    async def _attempts(
+        self,
+        work: Callable[[Connection], Awaitable[T]],
+        once: Callable[[Callable[[Connection], Awaitable[T]]], Awaitable[T]],
+    ) -> T:
+        for attempt in range(1, self._settings.transaction_attempts_max + 1):
+            try:
+                return await once(work)
+            except _RETRIED:
+                if attempt < self._settings.transaction_attempts_max:
+                    await asyncio.sleep(random.uniform(0, _RETRY_PAUSE_SECONDS * 2**attempt))  # noqa: S311 - jitter
+        raise Refused(errors.DATABASE_BUSY)
+
+    async def read(self, run: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run statements that change nothing; raises Refused, always definite."""
+        async with self.connection() as connection:
+            with _translated(connection, sent=False):
+                return await run(connection)
+
+    async def _one_statement(self, run: Callable[[Connection], Awaitable[T]]) -> T:
+        async with self.connection() as connection:
+            with _translated(connection, sent=True):
+                return await run(connection)
+
+    async def _one_transaction(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        async with self.connection() as connection:
+            with _translated(connection, sent=False):
+                await connection.execute("BEGIN")
+                try:
+                    result = await work(connection)
+                except BaseException:
+                    await _roll_back(connection)
+                    raise
+            with _translated(connection, sent=True):
+                await connection.execute("COMMIT")
+            return result
+
+
+class _translated:  # noqa: N801 - reads as a clause at the `with`
+    """Turn the driver's errors into refusals; after `sent`, a broken connection means an unknown outcome."""
+
+    def __init__(self, connection: Connection, *, sent: bool) -> None:
+        self._connection = connection
+        self._sent = sent
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, (Refused, *_RETRIED)):
+            return
+        if isinstance(error, _TIMED_OUT):
+            raise Refused(errors.DATABASE_BUSY) from error
+        if isinstance(error, _BROKEN) or is_lost(error):
+            # Its stream may still carry the answer to what was given up: the next user would read it.
+            self._connection.terminate()
+            # The server may end a session after it has committed and before it says so: 57P01 proves nothing.
+            raise Refused(errors.OUTCOME_UNKNOWN if self._sent else errors.DATABASE_UNAVAILABLE) from error
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the server or the network ended the session (classes 08 and 57P, transaction timeout)."""
+    state = getattr(error, "sqlstate", None) or ""
+    return state.startswith(("08", "57P")) or state in {"25P03", "25P04"}
+
+
+async def _roll_back(connection: Connection) -> None:
+    """Roll back if the connection still listens; a broken one takes its transaction with it."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except (*_BROKEN, asyncpg.PostgresError):
+        connection.terminate()
+
+
+async def _reset(connection: Connection) -> None:
+    """Give a connection back as it came: nothing here changes session state, so that no round trip is needed."""
+    if connection.is_in_transaction():
+        await connection.execute("ROLLBACK")

@@ -1,0 +1,1 @@
+"""The reservation control plane: resources, holds, the waitlist and its offers, reservations."""

@@ -1,0 +1,1 @@
+"""What stands before PostgreSQL and may only advise: bulkhead, Redis semaphore, in-flight suppressor."""

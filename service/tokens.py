@@ -1,0 +1,78 @@
+"""Who calls: a bearer token's subject and tenant, and the digest under which an owner is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import jwt
+
+from service import errors
+from service.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from service.settings import Settings
+
+_TENANT: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SUBJECT_CHARS_MAX: Final = 255
+_ALGORITHM: Final = "HS256"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """A known caller: tenant, the digest of the owner, and whether it administers the tenant."""
+
+    tenant: str
+    owner_digest: str
+    admin: bool = False
+
+
+def owner_digest(secret: str, *, tenant: str, subject: str) -> str:
+    """Return the HMAC-SHA-256 of tenant and subject, in hexadecimal.
+
+    Both are length-prefixed: ("ab", "c") and ("a", "bc") must not be one owner.
+    """
+    parts = (part.encode() for part in (tenant, subject))
+    message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()
+
+
+def caller(headers: Mapping[str, str], settings: Settings) -> Caller:
+    """Return who sent `headers`; raises Refused (UNAUTHENTICATED).
+
+    `X-Reservation-Owner` alone is believed only with the setting `trust_owner_header`.
+    """
+    authorization = headers.get("authorization")
+    if authorization is None:
+        owner = headers.get("x-reservation-owner")
+        if settings.trust_owner_header and owner:
+            return _known(settings, tenant=settings.trusted_tenant, subject=owner, role=None)
+        raise Refused(errors.UNAUTHENTICATED)
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Refused(errors.UNAUTHENTICATED)
+    try:
+        claims = jwt.decode(
+            token,
+            settings.token_secret,
+            algorithms=[_ALGORITHM],
+            leeway=settings.token_leeway_seconds,
+            options={"require": ["exp", "sub"], "verify_aud": False},
+        )
+    except jwt.InvalidTokenError:
+        raise Refused(errors.UNAUTHENTICATED) from None
+    return _known(settings, tenant=claims.get("tenant"), subject=claims["sub"], role=claims.get("role"))
+
+
+def _known(settings: Settings, *, tenant: object, subject: object, role: object) -> Caller:
+    if not isinstance(tenant, str) or not _TENANT.fullmatch(tenant):
+        raise Refused(errors.UNAUTHENTICATED)
+    if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_CHARS_MAX:
+        raise Refused(errors.UNAUTHENTICATED)
+    digest = owner_digest(settings.owner_secret, tenant=tenant, subject=subject)
+    return Caller(tenant=tenant, owner_digest=digest, admin=role == "admin")

@@ -1,0 +1,233 @@
+"""A node of the service on a fresh, migrated database, and people who talk to it over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import secrets
+import socket
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import jwt
+import pytest
+import uvicorn
+
+from service.app import build
+from service.database import Database
+from service.migrate import migrate
+from service.node import Node
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+    from lastseat.lab import Lab
+
+TOKEN_SECRET = "t" * 32
+OWNER_SECRET = "o" * 32
+_KEYS = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody with a token; every request goes over a connection of its own unless one is idle."""
+
+    port: int
+    subject: str
+    tenant: str = "demo"
+    role: str | None = None
+    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = field(default_factory=list)
+
+    @property
+    def token(self) -> str:
+        claims = {
+            "sub": self.subject,
+            "tenant": self.tenant,
+            "exp": int(time.time()) + 3_600,
+            "role": self.role,
+        }
+        return jwt.encode({k: v for k, v in claims.items() if v is not None}, TOKEN_SECRET, algorithm="HS256")
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        return await self.send("GET", path, b"", headers)
+
+    async def post(self, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> Answer:
+        raw = b"" if body is None else json.dumps(body).encode()
+        return await self.send("POST", path, raw, {"Idempotency-Key": key or f"key-{next(_KEYS)}"} | headers)
+
+    async def send(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        all_headers = {
+            "Host": "service", "Authorization": f"Bearer {self.token}", "Content-Length": str(len(body)), **headers
+        }  # fmt: skip
+        head = "".join(f"{name}: {value}\r\n" for name, value in all_headers.items() if value)
+        async with asyncio.timeout(20):
+            reader, writer = (
+                self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
+            )
+            writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+            answer = await _read_answer(reader)
+        if answer.headers.get("connection") == "close":
+            writer.close()
+        else:
+            self.idle.append((reader, writer))
+        return answer
+
+    def close(self) -> None:
+        for _, writer in self.idle:
+            writer.close()
+
+
+async def _read_answer(reader: asyncio.StreamReader) -> Answer:
+    status_line, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    headers = {
+        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Answer(int(status_line.split()[1]), headers, body)
+
+
+@dataclass(slots=True)
+class Service:
+    """One running node, its database, and those who use it."""
+
+    port: int
+    settings: Settings
+    pool: Database
+    sql: asyncpg.Connection
+    people: list[Person] = field(default_factory=list)
+
+    def person(self, subject: str, **more: Any) -> Person:
+        self.people.append(Person(self.port, subject, **more))
+        return self.people[-1]
+
+    @property
+    def admin(self) -> Person:
+        return self.person("root", role="admin")
+
+    async def resource(self, capacity: int, **more: Any) -> int:
+        answer = await self.admin.post(
+            "/api/resources", {"code": f"room-{secrets.token_hex(4)}", "capacity": capacity} | more
+        )
+        assert answer.status == 201, answer.body
+        return int(answer.json["id"])
+
+    async def row(self, table: str, row_id: int) -> dict[str, Any]:
+        found = await self.sql.fetchrow(f"SELECT * FROM {table} WHERE id = $1", row_id)
+        assert found is not None
+        return dict(found)
+
+
+@pytest.fixture(scope="session")
+async def template(lab: Lab) -> str:
+    """The name of a migrated database that tests copy."""
+    name = "reservation_template"
+    await migrate(await lab.create_database(name))
+    return name
+
+
+@pytest.fixture
+async def dsn(lab: Lab, template: str) -> AsyncIterator[str]:
+    """A migrated database of this test's own."""
+    url = await lab.create_database(f"reservation_{secrets.token_hex(4)}", template=template)
+    yield url
+    await lab.drop_database(url)
+
+
+@pytest.fixture
+async def sql(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    """A session of the test's own, straight to the database."""
+    connection = await asyncpg.connect(dsn)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+def settings(dsn: str) -> Settings:
+    return settings_for(dsn)
+
+
+def settings_for(dsn: str, **more: Any) -> Settings:
+    defaults: dict[str, Any] = {"redis_url": "redis://127.0.0.1:1", "shutdown_seconds": 1}
+    return Settings(
+        database_url=dsn, token_secret=TOKEN_SECRET, owner_secret=OWNER_SECRET, **(defaults | more)
+    )
+
+
+@pytest.fixture
+async def pool(settings: Settings) -> AsyncIterator[Database]:
+    """The service's own pool, for tests below HTTP."""
+    opened = await Database.open(settings, application="test")
+    yield opened
+    await opened.close()
+
+
+@asynccontextmanager
+async def running(settings: Settings, pool: Database, sql: asyncpg.Connection) -> AsyncIterator[Service]:
+    """Serve one node on a free port of the loopback interface."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        await build(settings), http="httptools", loop="none", lifespan="on", log_config=None, access_log=False,
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    node = Node(config)
+    serving = asyncio.create_task(node.serve(sockets=[listening]))
+    try:
+        async with asyncio.timeout(10):
+            while not node.started:  # noqa: ASYNC110 - uvicorn tells by a flag only
+                await asyncio.sleep(0.005)
+        service = Service(listening.getsockname()[1], settings, pool, sql)
+        yield service
+        for person in service.people:
+            person.close()
+    finally:
+        node.should_exit = True
+        await serving
+        listening.close()
+
+
+@pytest.fixture
+async def service(settings: Settings, pool: Database, sql: asyncpg.Connection) -> AsyncIterator[Service]:
+    """A node with default limits and no Redis."""
+    async with running(settings, pool, sql) as node:
+        yield node
+
+
+@pytest.fixture
+async def start(dsn: str, pool: Database, sql: asyncpg.Connection) -> AsyncIterator[Callable[..., Any]]:
+    """Start further nodes, with other settings, on the same database."""
+    async with AsyncExitStack() as stack:
+
+        async def another(**more: Any) -> Service:
+            return await stack.enter_async_context(running(settings_for(dsn, **more), pool, sql))
+
+        yield another
+
+
+@pytest.fixture
+def person() -> Iterator[Callable[..., Person]]:
+    """Make somebody who talks to a given port; their connections are closed with the test."""
+    people: list[Person] = []
+
+    def make(port: int, subject: str, **more: Any) -> Person:
+        people.append(Person(port, subject, **more))
+        return people[-1]
+
+    yield make
+    for one in people:
+        one.close()
