@@ -1,0 +1,122 @@
+"""The proof that a trail is whole: base/ with changes/ folded over it by key equals state/, row by row.
+
+All of it is one DuckDB query a table; Python sees only the rows that differ, capped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from pyarrow import parquet as pq
+
+from checker.state import SNAPSHOT_KEY
+from checker.tables import quote
+from checker.trail.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import duckdb
+
+ONLY_IN_TRAIL: Final = "only in the trail"
+ONLY_IN_STATE: Final = "only in the state"
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A row on which trail and state disagree: `how` says who lacks it, or names the columns that differ."""
+
+    table: str
+    key: tuple[str | None, ...]
+    how: str
+
+
+def differences(
+    connection: duckdb.DuckDBPyConnection, folder: Path, table: str, key: Sequence[str], *, limit: int = 20
+) -> list[Difference]:
+    """Return up to `limit` rows on which the folded trail and the state of one table disagree; none proves it whole.
+
+    Changes of transactions that the state's own snapshot did not see are left out: workers may write on while it is
+    read. Raises FileNotFoundError where one of the three files is not in the folder.
+    """
+    files = {part: folder / part / f"{table}.parquet" for part in ("base", "changes", "state")}
+    for file in files.values():
+        if not file.is_file():
+            raise FileNotFoundError(f"{file.parent.name}/{file.name} is not in the run folder")
+    state_columns = _own(files["state"])
+    shared = [column for column in state_columns if column in _own(files["changes"])]
+    alone = [column for column in state_columns if column not in shared]
+    keys = [quote(f"new_{column}") for column in key]
+    rows = connection.execute(
+        _QUERY.format(
+            key=", ".join(keys),
+            columns=", ".join(quote(column) for column in shared),
+            same_key=" AND ".join(f"t.{name} IS NOT DISTINCT FROM s.{name}" for name in keys),
+            keys_shown=", ".join(f"coalesce(t.{name}, s.{name})" for name in keys),
+            unequal=_unequal(shared, alone),
+            only_in_trail=ONLY_IN_TRAIL,
+            only_in_state=ONLY_IN_STATE,
+        ),
+        {
+            "past": [str(files["base"]), str(files["changes"])],
+            "state": str(files["state"]),
+            "limit": limit,
+            **_seen_by(files["state"]),
+        },
+    ).fetchall()
+    return [Difference(table=table, key=tuple(found), how=how) for how, *found in rows]
+
+
+# A truncation empties what came before it. Where two rows claim one place (a frame spooled twice), either serves.
+_QUERY: Final = """
+WITH past AS (
+  SELECT *, row(commit_lsn, position) AS place,
+         $xmax::BIGINT + ((xid::BIGINT - $xmax + 2147483648) % 4294967296 + 4294967296) % 4294967296 - 2147483648
+           AS full_xid
+  FROM read_parquet($past, union_by_name = true)
+),
+seen AS (
+  SELECT * FROM past WHERE action = 'B' OR (full_xid < $xmax AND NOT list_contains($running::BIGINT[], full_xid))
+),
+latest AS (
+  SELECT * FROM seen
+  WHERE action <> 'T' AND place > coalesce((SELECT max(place) FROM seen WHERE action = 'T'), row(0::UBIGINT, -1::BIGINT))
+  QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY commit_lsn DESC, position DESC) = 1
+),
+t AS (SELECT {columns}, true AS here FROM latest WHERE action <> 'D'),
+s AS (SELECT *, true AS here FROM read_parquet($state)),
+compared AS (
+  SELECT CASE WHEN s.here IS NULL THEN '{only_in_trail}' WHEN t.here IS NULL THEN '{only_in_state}' ELSE {unequal} END
+         AS how, {keys_shown}
+  FROM t FULL OUTER JOIN s ON {same_key}
+)
+SELECT * FROM compared WHERE how <> '' ORDER BY ALL LIMIT $limit
+"""
+
+
+def _unequal(shared: Sequence[str], alone: Sequence[str]) -> str:
+    """Return SQL for the names of the columns that differ, '' where the rows are equal.
+
+    A column that the trail never carried (added without a change of the row) can only be told equal where it is null.
+    """
+    names = [f"CASE WHEN t.{quote(c)} IS DISTINCT FROM s.{quote(c)} THEN '{_plain(c)}' END" for c in shared]
+    names += [f"CASE WHEN s.{quote(c)} IS NOT NULL THEN '{_plain(c)}' END" for c in alone]
+    return f"concat_ws(', ', {', '.join(names)})"
+
+
+def _plain(column: str) -> str:
+    return column.removeprefix("new_").replace("'", "''")
+
+
+def _own(file: Path) -> list[str]:
+    return [name for name in pq.read_schema(file).names if name.startswith("new_")]
+
+
+def _seen_by(state: Path) -> dict[str, object]:
+    """Return the limits of what the state's snapshot saw; a state without one saw everything."""
+    text = (pq.read_schema(state).metadata or {}).get(SNAPSHOT_KEY)
+    if text is None:
+        return {"xmax": 1 << 62, "running": []}
+    snapshot = Snapshot.parse(text.decode())
+    return {"xmax": snapshot.xmax, "running": sorted(snapshot.running)}

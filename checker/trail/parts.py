@@ -1,0 +1,126 @@
+"""The Parquet file of one table's changes, written in parts where its columns change, and joined at the end.
+
+A table nearly always stays as it is and sends whole rows; then its one part is the file. A part is begun anew when
+DDL changes the columns, or when a row comes with an unchanged TOASTed column (replica identity not FULL): such parts
+carry a column that names what is missing, and joining fills it from the row before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from checker.schemas import CHANGE_HEAD
+from checker.tables import quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from checker.tables import Table
+
+# Names the columns that a part's row lacks; it cannot be a target's own column, those begin with `new_`.
+MISSING: Final = "missing"
+_BATCH_ROWS: Final = 8_192
+
+Values = tuple[str | None, ...]
+Head = tuple[int, int, int, int, int, str]
+
+
+class Parts:
+    """Collects the changes of one table in order, a batch in memory at a time."""
+
+    def __init__(self, table: Table, folder: Path) -> None:
+        self.count = 0
+        self._table = table
+        self._folder = folder
+        self._columns = table.columns
+        self._seen = dict.fromkeys(table.columns)
+        self._lacks = False
+        self._rows: list[tuple[object, ...]] = []
+        self._writer: pq.ParquetWriter | None = None
+        self._files: list[Path] = []
+
+    def reshape(self, columns: tuple[str, ...]) -> None:
+        """From here on, rows have these columns."""
+        if columns != self._columns:
+            self._end_part()
+            self._columns = columns
+            self._seen |= dict.fromkeys(columns)
+
+    def add(self, head: Head, values: Values, missing: list[str] | None = None) -> None:
+        """Add one change; `missing` names the columns that were not sent."""
+        if missing and not self._lacks:
+            self._end_part()
+            self._lacks = True
+        self._rows.append((*head, *values, missing) if self._lacks else (*head, *values))
+        self.count += 1
+        if len(self._rows) >= _BATCH_ROWS:
+            self._write()
+
+    def finish(self, base: Path) -> Path:
+        """Write the one file; missing columns are filled from the rows before and from those in `base`."""
+        if not self._files or self._rows:
+            self._write()
+        self._end_part()
+        target = self._folder / f"{self._table.name}.parquet"
+        if len(self._files) == 1 and not self._lacks:
+            self._files[0].rename(target)
+        else:
+            self._join(base, target)
+            for file in self._files:
+                file.unlink()
+        return target
+
+    def _write(self) -> None:
+        fields = [*CHANGE_HEAD, *((f"new_{column}", pa.string()) for column in self._columns)]
+        if self._lacks:
+            fields.append((MISSING, pa.list_(pa.string())))
+        schema = pa.schema(fields)
+        if self._writer is None:
+            self._files.append(self._folder / f"{self._table.name}.parquet.part{len(self._files)}")
+            self._writer = pq.ParquetWriter(self._files[-1], schema)
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(schema)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        self._rows.clear()
+
+    def _end_part(self) -> None:
+        if self._rows:
+            self._write()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _join(self, base: Path, target: Path) -> None:
+        heads = ", ".join(quote(field.name) for field in CHANGE_HEAD)
+        fills = ", ".join(
+            self._fill(column) if self._lacks else quote(f"new_{column}") for column in self._seen
+        )
+        key = ", ".join(quote(f"new_{column}") for column in self._table.key)
+        sources = [*self._files, *([base] if self._lacks and base.exists() else [])]
+        with duckdb.connect() as connection:
+            connection.execute(
+                f"""
+                COPY (
+                  SELECT * FROM (
+                    SELECT {heads}, {fills} FROM read_parquet($sources, union_by_name = true)
+                    WINDOW so_far AS (
+                      PARTITION BY {key} ORDER BY commit_lsn, position ROWS UNBOUNDED PRECEDING)
+                  ) WHERE action <> 'B' ORDER BY commit_lsn, position
+                ) TO {_literal(target)} (FORMAT parquet)
+                """,  # noqa: S608 - identifiers are quoted, paths are literals
+                {"sources": [str(source) for source in sources]},
+            )
+
+    def _fill(self, column: str) -> str:
+        """Return the last value of a column that was sent for this key, wrapped so that a sent null is a value too."""
+        name = quote(f"new_{column}")
+        sent = f"NOT coalesce(list_contains({MISSING}, {_literal(column)}), false)"
+        return f"(last_value(CASE WHEN {sent} THEN {{'v': {name}}} END IGNORE NULLS) OVER so_far).v AS {name}"
+
+
+def _literal(text: object) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
