@@ -1,0 +1,137 @@
+"""The verdict in a terminal, or as plain lines where there is none; colour is Rich's to decide (NO_COLOR)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from checker.verdict import Judgement
+from reports.printable import clean, one_line, shorten
+from reports.wording import SYMBOL, WORD, counted, headline, tally, worst_first
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from checker.verdict import Finding, Verdict
+
+WITNESS_LINES_MAX = 12
+FINDINGS_MAX = 5
+_STYLE = {Judgement.VALID: "green", Judgement.INVALID: "bold red", Judgement.UNKNOWN: "yellow"}
+_ASCII = {
+    "✓": "+",
+    "✗": "x",
+    "…": "~",
+    "–": "-",
+    "₀": "0",
+    "→": "->",
+    "·": "-",
+    "×": "x",
+    "−": "-",
+    "≤": "<=",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One finished run, for the closing table; `seconds` from its start to its verdict."""
+
+    verdict: Verdict
+    seconds: float
+
+
+def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
+    """Print one run's verdict, each violation with its witness, the command that replays it, and the report."""
+    style = _STYLE[verdict.judgement]
+    mark = SYMBOL[verdict.judgement]
+    _say(console, f"{mark} {verdict.scenario}: {headline(verdict)}", style=style)
+    _say(console, f"  {tally(verdict)}")
+    for reason in verdict.reasons:
+        _say(console, f"  · {reason}")
+    told = [finding for finding in worst_first(verdict.findings) if finding.judgement is not Judgement.VALID]
+    for finding in told[:FINDINGS_MAX]:
+        _say(console, "")
+        for line, line_style in _witness(finding):
+            _say(console, line, style=line_style)
+    if len(told) > FINDINGS_MAX:
+        _say(console, f"  … and {counted(len(told) - FINDINGS_MAX, 'more finding')} in the report.")
+    _say(console, "")
+    if verdict.judgement is not Judgement.VALID:
+        _say(console, f"  again:   {verdict.command}")
+    _say(console, f"  report:  {folder / 'report.html'}")
+
+
+def print_closing(outcomes: Sequence[Outcome], console: Console) -> None:
+    """Print the table of scenario × verdict × operations × time: aligned on a terminal, else a line a run."""
+    if not console.is_terminal:
+        for outcome in outcomes:
+            verdict = outcome.verdict
+            mutant = f" mutant={verdict.mutant}" if verdict.mutant else ""
+            _say(
+                console,
+                f"{WORD[verdict.judgement]} {verdict.scenario}{mutant} seed={verdict.seed} "
+                f"operations={verdict.operations} seconds={outcome.seconds:.1f}",
+            )
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for name in ("scenario", "verdict"):
+        table.add_column(name)
+    for name in ("operations", "seconds"):
+        table.add_column(name, justify="right")
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        told = f"{SYMBOL[verdict.judgement]} {WORD[verdict.judgement]}"
+        scenario = f"{verdict.scenario} [{verdict.mutant}]" if verdict.mutant else verdict.scenario
+        table.add_row(
+            _text(console, scenario),
+            _text(console, told, _STYLE[verdict.judgement]),
+            f"{verdict.operations:,}",
+            f"{outcome.seconds:.1f}",
+        )
+    console.print(table)
+
+
+def _witness(finding: Finding) -> list[tuple[str, str]]:
+    """Return a finding in at most a dozen styled lines: its sentence, then its first and last moments."""
+    style = _STYLE[finding.judgement]
+    amount = f"{counted(finding.count, 'counter-example')} among {finding.looked_at:,}"
+    lines = [
+        (f"  {finding.invariant} {WORD[finding.judgement]}", style),
+        (f"    {finding.sentence}", ""),
+        (f"    {finding.reason or amount}", "dim"),
+    ]
+    moments = []
+    for moment in finding.witness:
+        at = "at rest" if moment.at_ms is None else f"{moment.at_ms:,.2f} ms"
+        moments.append((f"    {at:>12}  {one_line(moment.who)}  {one_line(moment.what)}", ""))
+    room = WITNESS_LINES_MAX - len(lines)
+    if len(moments) > room:
+        # How it began and how it ended tell more than the middle.
+        left_out = len(moments) - room + 1
+        moments = [
+            *moments[: room // 2],
+            (f"    {'…':>12}  {counted(left_out, 'moment')} more in the report", "dim"),
+            *moments[len(moments) - (room - room // 2 - 1) :],
+        ]
+    if not moments and finding.counter_examples:
+        example = "; ".join(f"{name} = {value}" for name, value in finding.counter_examples[0].items())
+        moments = [(f"    e.g. {example}", "")]
+    return lines + moments
+
+
+def _say(console: Console, line: str, style: str = "") -> None:
+    """Print one line whole: no wrapping on a pipe, no markup, nothing that a terminal would obey."""
+    console.print(_text(console, line, style), soft_wrap=not console.is_terminal, highlight=False)
+
+
+def _text(console: Console, line: str, style: str = "") -> Text:
+    line = clean(line).replace("\n", " ").replace("\t", " ")
+    if not console.encoding.lower().startswith("utf"):
+        line = "".join(_ASCII.get(letter, letter) for letter in line)
+        line = line.encode(console.encoding, "replace").decode(console.encoding)
+    return Text(shorten(line, 2_000), style=style)
