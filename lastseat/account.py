@@ -57,9 +57,14 @@ def _may_execute(account: Account, found: os.stat_result) -> bool:
     return bool(found.st_mode & stat.S_IXOTH)
 
 
+def temporary_places() -> tuple[Path, ...]:
+    """Return where labs put their private folders, in order of preference."""
+    return (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - private ones are made there
+
+
 def temporary_folder(account: Account | None) -> Path:
     """Return a folder for temporary files that the user can pass through; raises LabError when there is none."""
-    for place in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108 - a private one is made in it
+    for place in temporary_places():
         if place.is_dir() and (account is None or can_reach(account, place)):
             return place.resolve()
     raise LabError(

@@ -18,6 +18,7 @@ from lastseat import databases, elsewhere
 from lastseat.account import server_account, temporary_folder
 from lastseat.children import Child, Start, Supervision
 from lastseat.errors import LabError
+from lastseat.leftovers import PREFIX
 from lastseat.ports import free_port
 from lastseat.postgres import EmbeddedPostgres, Postgres
 from lastseat.proxy_source import obtain
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
     from lastseat.children import Account
 
-PREFIX = "lastseat-"
-"""Every lab's private folder is named so, followed by the lab's marker, in the temporary folder."""
 DISK_BYTES_MIN = 2 * 1024**3
 """What a run may need: PostgreSQL's data and WAL, and the evidence."""
 

@@ -1,19 +1,29 @@
-"""Who is running on this machine, as far as ending a lab needs to know; standard library only.
+"""Who runs on this machine, and how a lab's processes are ended; standard library only, for the supervisor.
 
 Linux is read from /proc; elsewhere `ps` answers the same questions, less exactly.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARKER = "LASTSEAT_LAB"
 """The environment variable every process of a lab carries; its value is the lab's own random name."""
+
+GENTLE_SECONDS = 1.2
+"""How long PostgreSQL may take over its immediate shutdown before it is killed too."""
+FORCED_SECONDS = 0.6
+"""How long killed processes may take to be gone: with the above, less than the two seconds that are promised."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -70,18 +80,6 @@ def _stat(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
-def started(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; None when it is gone or this is not Linux."""
-    fields = _stat(pid) if LINUX else []
-    return int(fields[19]) if fields else None
-
-
-def state(pid: int) -> str:
-    """Return the one-letter state of a process (R, S, D, T, Z …), or an empty string when it is gone."""
-    fields = _stat(pid) if LINUX else []
-    return fields[0] if fields else ""
-
-
 def descendants(pid: int) -> set[int]:
     """Return every living process below one, however deep."""
     children: dict[int, list[int]] = {}
@@ -95,20 +93,6 @@ def descendants(pid: int) -> set[int]:
                 found.add(child)
                 todo.append(child)
     return found
-
-
-def belongs(pid: int, *, marker: str, folder: Path) -> bool:
-    """Tell whether a process is of the lab so named: by its environment, or by working inside its folder.
-
-    PostgreSQL's backends and other servers overwrite their environment with a process title; they are known by
-    their working folder, whose name is as unique as the marker.
-    """
-    with contextlib.suppress(OSError):
-        if f"{MARKER}={marker}".encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0"):
-            return True
-    with contextlib.suppress(OSError):
-        return (_PROC / str(pid) / "cwd").readlink().is_relative_to(folder)
-    return False
 
 
 def send(pid: int, signal_number: int) -> bool:
@@ -128,3 +112,31 @@ def forget_shared_memory(data_folder: Path) -> None:
     except (OSError, IndexError, ValueError):
         return
     _LIBC.shmctl(segment, _IPC_RMID, None)
+
+
+def end_all(everyone: Callable[[], set[int]], postmasters: set[int], pause: Callable[[], None]) -> bool:
+    """End processes, stopped ones too: PostgreSQL by its immediate shutdown, the rest by SIGKILL; False if some stay.
+
+    `everyone` is asked again and again, since PostgreSQL's processes outlive a killed postmaster and servers may be
+    forking; `pause` waits for a moment and reaps.
+    """
+    for pid in postmasters:
+        send(pid, signal.SIGQUIT)
+        send(pid, signal.SIGCONT)
+    deadline = time.monotonic() + GENTLE_SECONDS
+    while (left := everyone()) and time.monotonic() < deadline:
+        alive = postmasters & left
+        _end(left, spared=alive.union(*(descendants(pid) for pid in alive)))
+        pause()
+    deadline = time.monotonic() + FORCED_SECONDS
+    while (left := everyone()) and time.monotonic() < deadline:
+        _end(left, spared=set())
+        pause()
+    return not left
+
+
+def _end(left: set[int], *, spared: set[int]) -> None:
+    for pid in left:
+        if pid not in spared:
+            send(pid, signal.SIGKILL)
+        send(pid, signal.SIGCONT)  # a stopped backend would never hear its postmaster

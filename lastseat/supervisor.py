@@ -30,15 +30,11 @@ from lastseat.processes import (
     adopt_orphans,
     descendants,
     die_with_parent,
+    end_all,
     forget_shared_memory,
     send,
-    started,
 )
 
-GENTLE_SECONDS = 1.2
-"""How long PostgreSQL may take over its immediate shutdown before it is killed too."""
-FORCED_SECONDS = 0.6
-"""How long killed processes may take to be gone: together with the above less than the promised two seconds."""
 _RUNNER_CHECK_SECONDS = 0.25
 _RESCAN_SECONDS = 0.02
 
@@ -88,7 +84,7 @@ class Supervisor:
         about = {
             "marker": self.marker,
             "supervisor": os.getpid(),
-            "started": started(os.getpid()),
+            "started": time.time(),
             "runner": self.runner,
         }
         (self.folder / "lab.json").write_text(json.dumps(about))
@@ -167,7 +163,7 @@ class Supervisor:
             )
         if request["data_folder"]:
             self.data_folders.add(Path(request["data_folder"]))
-        self.children[child.pid] = {"process": child, "gently": bool(request["data_folder"])}
+        self.children[child.pid] = {"process": child, "postmaster": bool(request["data_folder"])}
         return child.pid
 
     def _signal(self, request: dict[str, Any]) -> bool:
@@ -195,35 +191,11 @@ class Supervisor:
                 self._tell({"event": "exit", "pid": pid, "code": code})
 
     def _end_everything(self) -> None:
-        self._end_processes()
+        postmasters = {pid for pid, child in self.children.items() if child["postmaster"]}
+        end_all(lambda: descendants(os.getpid()), postmasters, self._await_deaths)
         for data_folder in self.data_folders:
             forget_shared_memory(data_folder)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _end_processes(self) -> None:
-        gentle = {pid for pid, child in self.children.items() if child["gently"]}
-        for pid in gentle:
-            send(pid, signal.SIGQUIT)
-            send(pid, signal.SIGCONT)
-        deadline = time.monotonic() + GENTLE_SECONDS
-        while time.monotonic() < deadline:
-            spared = gentle.union(*(descendants(pid) for pid in gentle))
-            if not self._end_others(spared):
-                return
-            self._await_deaths()
-            gentle &= self.children.keys()
-        deadline = time.monotonic() + FORCED_SECONDS
-        while self._end_others(set()) and time.monotonic() < deadline:
-            self._await_deaths()
-
-    def _end_others(self, spared: set[int]) -> bool:
-        """Wake everyone, kill all but the spared; False when nobody is left."""
-        everyone = descendants(os.getpid())
-        for pid in everyone:
-            if pid not in spared:
-                send(pid, signal.SIGKILL)
-            send(pid, signal.SIGCONT)
-        return bool(everyone)
 
     def _await_deaths(self) -> None:
         select.select([self.wakeup], [], [], _RESCAN_SECONDS)
