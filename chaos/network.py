@@ -126,6 +126,12 @@ class Network:
         """Take the toxic of that name off a link."""
         await self._send("delete", f"/proxies/{name}/toxics/{toxic}", 204)
 
+    async def clear(self, name: str, tag: str) -> None:
+        """Take every toxic whose name begins with `tag` off a link; none is fine too."""
+        for toxic in await self._ask(list[Toxic], "get", f"/proxies/{name}/toxics", 200):
+            if toxic.name.startswith(tag):
+                await self.remove(name, toxic.name)
+
     async def reset(self) -> None:
         """Enable every link of this server and take every toxic off, then check that it is so."""
         await self._send("post", "/reset", 204)

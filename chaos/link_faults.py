@@ -1,0 +1,202 @@
+"""Faults of the network: what happens to a link or to a group of links."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from chaos.network import Toxic
+from chaos.probes import Sight, ask, speech_behind
+from chaos.schedule import NotSeen, Unwell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chaos.network import Link, Stream
+    from chaos.schedule import Reach
+
+Way = Literal["upstream", "downstream", "both"]
+
+ANSWER_SECONDS = 5.0  # a healthy server answers a probe long before
+SILENCE_SECONDS = 0.25  # no byte for so long, and for many usual round trips, is silence
+_SILENT_ROUND_TRIPS = 5
+CLOCK_SECONDS = 0.001  # timers may fire this early
+
+
+def value(unit: str, default: Any = ..., *, least: int = 0) -> Any:
+    """Declare a whole number of a fault, its unit on the command line and its least value."""
+    metadata = {"unit": unit, "least": least}
+    return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFault:
+    """A fault that toxics make; `stream` is the direction seen from the client: replies come downstream."""
+
+    kind: ClassVar[str]
+    ways: ClassVar[tuple[Way, ...]] = ("downstream", "upstream", "both")
+    where: str
+    stream: Way = field(default="downstream", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        for each in fields(self):
+            least = each.metadata.get("least")
+            if least is not None and getattr(self, each.name) < least:
+                raise ValueError(f"{each.name} of {self.kind}:{self.where} must be at least {least}")
+        if self.stream not in self.ways:
+            raise ValueError(f"stream of {self.kind}:{self.where} must be {' or '.join(self.ways)}")
+
+    def __str__(self) -> str:
+        """Spell it as `chaos.faults.parse` reads it."""
+        own = {each.name: each for each in fields(self)}
+        way = "" if self.stream == own["stream"].default else f"/{self.stream}"
+        said = [
+            f"{'' if place == 0 else each.name.rpartition('_')[0] + '='}{getattr(self, each.name)}{each.metadata['unit']}"
+            for place, each in enumerate(each for each in own.values() if "unit" in each.metadata)
+            if place == 0 or getattr(self, each.name) != each.default
+        ]
+        return f"{self.kind}:{self.where}{way}" + ("=" + ",".join(said) if said else "")
+
+    def unavailable(self, reach: Reach) -> str:
+        """Say that no such link is proxied."""
+        if reach.network is None:
+            return f"{self} needs a proxied network, and this lab has none"
+        if not reach.group(self.where):
+            return (
+                f"{self} needs a proxied link {self.where!r}; there are: {', '.join(reach.links) or 'none'}"
+            )
+        return ""
+
+    async def check(self, reach: Reach) -> float:
+        """Have every link answer a probe, the second time with open doors; return the longest round trip."""
+        sights: list[Sight] = []
+        for link in reach.group(self.where):
+            for _ in range(2):
+                sight = await ask(link, speech_behind(link.name).short, within_seconds=ANSWER_SECONDS)
+                if sight.ending != "answered":
+                    raise Unwell(f"link {link.name} on {link.address} to {link.upstream} was {sight}")
+            sights.append(sight)
+        return max(sight.seconds for sight in sights)
+
+    async def inject(self, reach: Reach, tag: str) -> None:
+        """Put the toxics on every link."""
+        network = _network(reach)
+        await asyncio.gather(
+            *(
+                network.add(link.name, self.toxic(f"{tag}-{stream}", stream))
+                for link in reach.group(self.where)
+                for stream in self.streams()
+            )
+        )
+
+    async def heal(self, reach: Reach, tag: str) -> None:
+        """Take off what carries the tag."""
+        network = _network(reach)
+        await asyncio.gather(*(network.clear(link.name, tag) for link in reach.group(self.where)))
+
+    async def prove(self, reach: Reach, usual_seconds: float) -> str:
+        """Probe every link; all must show the fault."""
+        seen = await asyncio.gather(*(self.seen(link, usual_seconds) for link in reach.group(self.where)))
+        return "; ".join(
+            f"{link.name}: {sight}" for link, sight in zip(reach.group(self.where), seen, strict=True)
+        )
+
+    def streams(self) -> Iterator[Stream]:
+        """Go through the directions that are poisoned."""
+        if self.stream != "downstream":
+            yield "upstream"
+        if self.stream != "upstream":
+            yield "downstream"
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic of one direction."""
+        raise NotImplementedError
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """Look through one link once. Raises NotSeen."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(LinkFault):
+    """The link is down: open connections end, new ones are refused."""
+
+    kind = "cut"
+    ways = ("both",)
+    stream: Way = field(default="both", kw_only=True)
+
+    async def inject(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - a cut carries no tag
+        """Close every link."""
+        await asyncio.gather(*(_network(reach).cut(link.name) for link in reach.group(self.where)))
+
+    async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002
+        """Open every link."""
+        await asyncio.gather(*(_network(reach).restore(link.name) for link in reach.group(self.where)))
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+        """See ECONNREFUSED."""
+        return wanted(await ask(link, speech_behind(link.name).short, within_seconds=1.0), "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Blackhole(LinkFault):
+    """Bytes vanish, connections stay open: a partition. Healing it closes the connections that it touched."""
+
+    kind = "blackhole"
+    stream: Way = field(default="both", kw_only=True)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make a timeout that never fires."""
+        return Toxic(name=name, type="timeout", stream=stream, attributes={"timeout": 0})
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """See no byte by the deadline."""
+        return wanted(await listen(link, usual_seconds), "silent")
+
+
+@dataclass(frozen=True, slots=True)
+class Latency(LinkFault):
+    """Every chunk comes `ms` ± `jitter_ms` late."""
+
+    kind = "latency"
+    ms: int = value("ms", least=1)
+    jitter_ms: int = value("ms", 0)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic."""
+        attributes = {"latency": self.ms, "jitter": self.jitter_ms}
+        return Toxic(name=name, type="latency", stream=stream, attributes=attributes)
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """See a round trip of at least the latency, which without it would be shorter."""
+        least_seconds = (self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
+        if usual_seconds >= least_seconds:
+            raise NotSeen(f"{self} cannot be told from a usual round trip of {usual_seconds * 1000:.1f} ms")
+        question = speech_behind(link.name).short
+        sight = wanted(
+            await ask(link, question, within_seconds=least_seconds * 3 + ANSWER_SECONDS), "answered"
+        )
+        if sight.seconds < least_seconds - CLOCK_SECONDS:
+            raise NotSeen(f"link {link.name} was {sight}")
+        return sight
+
+
+def wanted(sight: Sight, *endings: str) -> Sight:
+    """Return a sight that ended as wanted. Raises NotSeen."""
+    if sight.ending not in endings:
+        raise NotSeen(f"the probe was {sight}, not {' or '.join(endings)}")
+    return sight
+
+
+async def listen(link: Link, usual_seconds: float) -> Sight:
+    """Probe for as long as silence takes to be told from slowness."""
+    patience_seconds = max(SILENCE_SECONDS, usual_seconds * _SILENT_ROUND_TRIPS)
+    return await ask(link, speech_behind(link.name).short, within_seconds=patience_seconds)
+
+
+def _network(reach: Reach) -> Any:
+    if reach.network is None:
+        raise AssertionError("a link fault was played in a lab without a network")
+    return reach.network

@@ -1,0 +1,163 @@
+"""Faults of a link's stream of bytes: how fast it flows, where it is cut apart, how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, value, wanted
+from chaos.network import Toxic
+from chaos.probes import Sight, ask, speech_behind
+from chaos.schedule import NotSeen
+
+if TYPE_CHECKING:
+    from chaos.network import Link, Stream
+
+_THROTTLED_SECONDS = 0.15  # a bandwidth shows by a transfer that takes about so long
+_SHORT_OF = 0.9  # the last chunk of a throttled transfer may leave a little early
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth(LinkFault):
+    """At most so many KB/s on each connection; 0 stalls all data without closing."""
+
+    kind = "bandwidth"
+    kilobytes_per_second: int = value("KB/s")
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic."""
+        return Toxic(
+            name=name, type="bandwidth", stream=stream, attributes={"rate": self.kilobytes_per_second}
+        )
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """See a transfer that takes as long as its bytes need at that rate; silence at 0."""
+        if self.kilobytes_per_second == 0:
+            return wanted(await listen(link, usual_seconds), "silent")
+        size_bytes = int(self.kilobytes_per_second * 1000 * (_THROTTLED_SECONDS + usual_seconds))
+        question = speech_behind(link.name).bulk(size_bytes, next(self.streams()))
+        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered")
+        passed_bytes = min(size_bytes, max(len(question.request), sight.received_bytes))
+        least_seconds = passed_bytes / (self.kilobytes_per_second * 1000) * _SHORT_OF
+        if sight.seconds < least_seconds or least_seconds <= usual_seconds:
+            raise NotSeen(
+                f"link {link.name} was {sight}, which does not show {self.kilobytes_per_second} KB/s"
+            )
+        return sight
+
+
+@dataclass(frozen=True, slots=True)
+class SlowClose(LinkFault):
+    """When the server closes, the client learns it `ms` late."""
+
+    kind = "slow_close"
+    ms: int = value("ms", least=1)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic."""
+        return Toxic(name=name, type="slow_close", stream=stream, attributes={"delay": self.ms})
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - the delay is far above it
+        """See the end of a connection that the server was asked to close, no earlier than that."""
+        question = speech_behind(link.name).parting
+        sight = wanted(
+            await ask(link, question, within_seconds=self.ms / 1000 + ANSWER_SECONDS), "ended", "reset"
+        )
+        if sight.seconds < self.ms / 1000 - CLOCK_SECONDS:
+            raise NotSeen(f"link {link.name} was {sight}")
+        return sight
+
+
+@dataclass(frozen=True, slots=True)
+class Reset(LinkFault):
+    """The first data resets the connection `after_ms` later: RST where it was opened since, the end where before."""
+
+    kind = "reset"
+    after_ms: int = value("ms", 0)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make what Toxiproxy calls reset_peer."""
+        return Toxic(name=name, type="reset_peer", stream=stream, attributes={"timeout": self.after_ms})
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+        """See ECONNRESET instead of an answer, on a connection opened since."""
+        question = speech_behind(link.name).short
+        return wanted(
+            await ask(link, question, within_seconds=self.after_ms / 1000 + ANSWER_SECONDS), "reset"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slicer(LinkFault):
+    """Chunks are cut to `size_bytes` ± `vary_bytes`, `pause_us` apart: readers see half messages."""
+
+    kind = "slicer"
+    _SLICES: ClassVar[int] = 8
+    size_bytes: int = value("B", least=1)
+    vary_bytes: int = value("B", 0)
+    pause_us: int = value("us", 1_000, least=1)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic."""
+        attributes = {
+            "average_size": self.size_bytes,
+            "size_variation": self.vary_bytes,
+            "delay": self.pause_us,
+        }
+        return Toxic(name=name, type="slicer", stream=stream, attributes=attributes)
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """See a transfer that takes as long as the pauses between its slices."""
+        least_bytes = self._SLICES * (self.size_bytes + self.vary_bytes)
+        question = speech_behind(link.name).bulk(least_bytes, next(self.streams()))
+        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered")
+        passed_bytes = min(least_bytes, max(len(question.request), sight.received_bytes))
+        slices = passed_bytes // (self.size_bytes + self.vary_bytes)
+        least_seconds = (slices - 1) * self.pause_us / 1_000_000
+        if sight.reads < slices and (sight.seconds < least_seconds or least_seconds <= usual_seconds):
+            raise NotSeen(f"link {link.name} was {sight} in {sight.reads} reads, which does not show slices")
+        return sight
+
+
+@dataclass(frozen=True, slots=True)
+class LimitData(LinkFault):
+    """Each connection ends after `limit_bytes` in that direction; 0 ends it on the first data."""
+
+    kind = "limit_data"
+    limit_bytes: int = value("B", 0)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make the toxic."""
+        return Toxic(name=name, type="limit_data", stream=stream, attributes={"bytes": self.limit_bytes})
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+        """See the end, after no more bytes than that."""
+        question = speech_behind(link.name).bulk(self.limit_bytes + 1, next(self.streams()))
+        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "ended", "reset")
+        if self.stream == "downstream" and sight.received_bytes > self.limit_bytes:
+            raise NotSeen(f"link {link.name} was {sight}, which is past {self.limit_bytes} bytes")
+        return sight
+
+
+@dataclass(frozen=True, slots=True)
+class LostReply(LinkFault):
+    """The request arrives and the server does the work, but the reply never comes: the connection ends instead.
+
+    It hits every reply on that link at that time, bystanders' too.
+    """
+
+    kind = "lost_reply"
+    ways = ("downstream",)
+
+    def toxic(self, name: str, stream: Stream) -> Toxic:
+        """Make a limit of no data."""
+        return Toxic(name=name, type="limit_data", stream=stream, attributes={"bytes": 0})
+
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+        """See the end where an answer was due."""
+        sight = wanted(
+            await ask(link, speech_behind(link.name).short, within_seconds=ANSWER_SECONDS), "ended", "reset"
+        )
+        if sight.received_bytes:
+            raise NotSeen(f"link {link.name} was {sight}: the reply came")
+        return sight
