@@ -1,0 +1,80 @@
+"""The documentation speaks of what exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from lastseat.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+OPTION = re.compile(r"--[a-z-]+")
+IMAGES_BYTES_MAX = 1_000_000
+
+
+def shown(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def shell_lines(text: str) -> list[str]:
+    """The commands in fenced shell blocks, with continued lines joined and comments cut."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    joined = "\n".join(blocks).replace("\\\n", " ")
+    return [line.split("#")[0].strip() for line in joined.splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text()) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_every_command_shown_exists_with_its_options(page: Path) -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group: it has several
+    for line in shell_lines(page.read_text()):
+        if found := re.match(r"(?:\.venv/bin/)?lastseat (\w+)(.*)", line):
+            name, rest = found.groups()
+            assert name in commands, line
+            known = {
+                option
+                for parameter in commands[name].params
+                for option in parameter.opts + parameter.secondary_opts
+            }
+            assert set(OPTION.findall(rest)) <= known, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_every_make_target_shown_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    called = {line.split()[1] for line in shell_lines(page.read_text()) if line.startswith("make ")}
+    assert called <= targets
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    ahead = [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        if page not in reached:
+            reached.add(page)
+            links = [
+                (page.parent / link).resolve() for link in LINK.findall(page.read_text()) if "://" not in link
+            ]
+            ahead += [link for link in links if link.suffix == ".md"]
+    assert set(PAGES) - reached == set()
+
+
+def test_the_pictures_are_small() -> None:
+    assert sum(path.stat().st_size for path in (ROOT / "docs/images").iterdir()) < IMAGES_BYTES_MAX
+
+
+def test_the_glossary_is_in_order_and_names_each_word_once() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    ordered = [word.replace("t₀", "t0") for word in words]
+    assert ordered == sorted(set(ordered))
