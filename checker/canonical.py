@@ -75,6 +75,10 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "key": TEXT,
         "fingerprint": TEXT,
     },
+    "idempotency_answers": {
+        "record": TEXT,  # idempotency_records.id
+        "status": WHOLE,
+    },
 }
 
 # What the answer to an operation of this kind names in `created`.

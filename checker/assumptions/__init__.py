@@ -1,0 +1,23 @@
+"""Assumptions: what must have occurred, or must hold, before a judgement counts; scenarios name them by these functions."""
+
+from __future__ import annotations
+
+from checker.assumptions.events import happened, landed
+from checker.assumptions.load import load_healthy, release_skew
+from checker.assumptions.overlap import contended, in_flight_together
+from checker.assumptions.registry import names, premise
+from checker.assumptions.soundness import clocks_comparable, history_complete, trail_complete
+
+__all__ = [
+    "clocks_comparable",
+    "contended",
+    "happened",
+    "history_complete",
+    "in_flight_together",
+    "landed",
+    "load_healthy",
+    "names",
+    "premise",
+    "release_skew",
+    "trail_complete",
+]

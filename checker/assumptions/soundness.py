@@ -1,0 +1,123 @@
+"""Assumptions of evidence: what must hold for a finding to mean anything, whatever it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from checker.assumptions.registry import Measured, measures
+from checker.brief import Assumption
+from checker.trail.completeness import differences
+from checker.trail.record import TrailStatus, read_record
+
+if TYPE_CHECKING:
+    from checker.assumptions.registry import Parameters
+    from checker.evidence import Evidence
+
+DRIFT_MS_MAX: Final = 1.0
+SHOWN: Final = 3
+SHARD_SHIFT: Final = 40  # an operation's number is shard << 40 | sequence, counted from 0
+
+
+def trail_complete() -> Assumption:
+    """Require that what stood there before, with the trail folded over it, is the state at rest, in every table."""
+    return Assumption(name="trail_complete", kind="evidence")
+
+
+@measures(trail_complete, "evidence")
+def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
+    required = "the base with the trail folded over it to equal the state at rest, row by row, in every table"
+    record = read_record(evidence.folder)
+    if record.status is not TrailStatus.DRAINED:
+        return Measured(False, required, record.reason or f"the trail is {record.status.value}")
+    tables = {table.table: table.key for table in evidence.brief.tables.values()}
+    found = [
+        difference
+        for table, key in sorted(tables.items())
+        for difference in differences(evidence.connection, evidence.folder, table, key, limit=SHOWN)
+    ]
+    if not found:
+        return Measured(
+            True, required, f"{record.transactions} transactions fold to the state of {len(tables)} tables"
+        )
+    shown = "; ".join(
+        f"{row.table} {'/'.join(str(part) for part in row.key)}: {row.how}" for row in found[:SHOWN]
+    )
+    return Measured(False, required, f"they differ: {shown}")
+
+
+def clocks_comparable(*, drift_ms_max: float = DRIFT_MS_MAX) -> Assumption:
+    """Require that the wall clock of every process, the database's too, moved as CLOCK_MONOTONIC did."""
+    return Assumption(name="clocks_comparable", kind="evidence", parameters={"drift_ms_max": drift_ms_max})
+
+
+@measures(clocks_comparable, "evidence")
+def _clocks_comparable(evidence: Evidence, parameters: Parameters) -> Measured:
+    limit = float(parameters.get("drift_ms_max", DRIFT_MS_MAX))
+    required = (
+        f"the clocks of all processes and the database within {limit:g} ms of one another, none stepped"
+    )
+    if lack := evidence.lacks("clocks"):
+        return Measured(False, required, lack)
+    database, pairs, process, drift_ms = evidence.row(_DRIFT)
+    if database < 2:  # noqa: PLR2004 - one reading cannot show that nothing moved
+        return Measured(False, required, f"the database's clock was read {database} times")
+    return Measured(
+        drift_ms <= limit, required, f"at most {drift_ms:.3f} ms apart ({process}), {pairs} readings"
+    )
+
+
+# Each reading against the database's nearest before it, and the database's against its own last one. What the reading
+# itself may be off by (its slack) is no drift.
+_DRIFT: Final = """
+WITH readings AS (
+    SELECT process, mono_ns, real_ns - mono_ns AS ahead_ns, coalesce(slack_ns, 0) AS slack_ns FROM clocks
+),
+database AS (
+    SELECT mono_ns, min(ahead_ns) AS ahead_ns, max(slack_ns) AS slack_ns FROM readings WHERE process = 'postgres' GROUP BY mono_ns
+),
+compared AS (
+    SELECT r.process, abs(r.ahead_ns - coalesce(d.ahead_ns, f.ahead_ns)) - r.slack_ns - coalesce(d.slack_ns, f.slack_ns) AS off_ns
+    FROM readings r
+    ASOF LEFT JOIN database d ON r.mono_ns >= d.mono_ns
+    CROSS JOIN (SELECT arg_min(ahead_ns, mono_ns) AS ahead_ns, arg_min(slack_ns, mono_ns) AS slack_ns FROM database) f
+    WHERE r.process <> 'postgres'
+    UNION ALL
+    SELECT 'postgres', abs(ahead_ns - lag(ahead_ns) OVER by_time) - slack_ns - lag(slack_ns) OVER by_time
+    FROM database WINDOW by_time AS (ORDER BY mono_ns)
+)
+SELECT (SELECT count(*) FROM database), (SELECT count(*) FROM clocks),
+    coalesce(arg_max(process, (off_ns, process)), 'postgres'), greatest(coalesce(max(off_ns), 0), 0) / 1e6
+FROM compared
+"""
+
+
+def history_complete() -> Assumption:
+    """Require every load process's part of the history, without a gap."""
+    return Assumption(name="history_complete", kind="evidence")
+
+
+@measures(history_complete, "evidence")
+def _history_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
+    shards = evidence.brief.shards
+    required = (
+        f"the history of {shards} load process{'es' if shards > 1 else ''}, every operation in its place"
+    )
+    if lack := evidence.lacks("operations"):
+        return Measured(False, required, lack)
+    parts = evidence.rows(
+        f"""
+        SELECT op >> {SHARD_SHIFT} AS part, count(DISTINCT op), count(*), max(op & ((1 << {SHARD_SHIFT}) - 1)) + 1
+        FROM operations GROUP BY part ORDER BY part
+        """
+    )
+    total = sum(count for _, _, count, _ in parts)
+    if missing := sorted(set(range(shards)) - {part for part, *_ in parts}):
+        return Measured(False, required, f"nothing from load process {', '.join(map(str, missing))}")
+    for part, distinct, count, expected in parts:
+        if distinct != count:
+            return Measured(False, required, f"load process {part} has {count - distinct} operations twice")
+        if count != expected:
+            return Measured(
+                False, required, f"load process {part} lacks {expected - count} of {expected} operations"
+            )
+    return Measured(True, required, f"{total} operations from {len(parts)}")

@@ -1,0 +1,52 @@
+"""Invariants: each is one .sql file that returns its counter-examples, found by walking the folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from checker.rule import RECORDED, InvariantError, Rule, read_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from checker.brief import Brief
+
+__all__ = ["InvariantError", "Rule", "group", "load", "not_offered"]
+
+HERE: Final = Path(__file__).parent
+
+
+def load(extra_dirs: Iterable[Path] = ()) -> dict[str, Rule]:
+    """Return every invariant by name, the built-in ones and those of other folders.
+
+    Raises InvariantError on a file that is not one, on a name that is taken, and on a folder that is not there.
+    """
+    rules: dict[str, Rule] = {}
+    for folder in (HERE, *extra_dirs):
+        if not folder.is_dir():
+            raise InvariantError(folder, 0, "no such folder of invariants")
+        for path in sorted(folder.rglob("*.sql")):
+            rule = read_rule(path, group=path.parent.name)
+            if rule.name in rules:
+                raise InvariantError(path, 1, f"the name {rule.name} is taken by {rules[rule.name].path}")
+            rules[rule.name] = rule
+    return rules
+
+
+def group(name: str) -> tuple[str, ...]:
+    """Return the names of a group's built-in invariants, for a scenario that wants them all."""
+    return tuple(rule.name for rule in load().values() if rule.group == name)
+
+
+def not_offered(rule: Rule, brief: Brief) -> str | None:
+    """Say why a target cannot be held to an invariant, before anything is run; None if it can."""
+    for need in rule.needs:
+        table, _, column = need.partition(".")
+        if need in RECORDED:
+            continue
+        if table not in brief.tables:
+            return f"not offered: the target has no {table}"
+        if column and column not in brief.tables[table].columns:
+            return f"not offered: the target's {table} have no {column}"
+    return None

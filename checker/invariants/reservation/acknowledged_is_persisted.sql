@@ -1,0 +1,43 @@
+-- name: acknowledged_is_persisted
+-- sentence: What a buyer was told had happened stands in the database, as it was asked for.
+-- needs: operations, trail, holds
+-- rests on: trail_complete
+-- catches: commit-unknown, dirty-connection, redis-authority, failover-rollback
+
+-- looked at
+SELECT count(*) FROM operations o
+WHERE o.outcome = 'ok' AND (o.kind = 'hold' AND coalesce(o.created, o.key) IS NOT NULL OR o.kind IN ('confirm', 'cancel'));
+
+-- counter-examples
+WITH made_holds AS (SELECT id, image.resource AS resource, image.quantity AS quantity, image.key AS key FROM made WHERE made = 'holds'),
+by_key AS (SELECT key, arg_min(resource, id) AS resource, arg_min(quantity, id) AS quantity FROM made_holds GROUP BY key),
+told AS (
+    SELECT o.op, o.kind, o.key, o.created, o.subject AS asked_resource, coalesce(o.quantity, 1) AS asked_quantity,
+        coalesce(h.resource, k.resource) AS resource, coalesce(h.quantity, k.quantity, 1) AS quantity,
+        coalesce(h.id, k.key) IS NOT NULL AS stands
+    FROM operations o
+    LEFT JOIN made_holds h ON h.id = o.created
+    LEFT JOIN by_key k ON k.key = o.key AND o.created IS NULL
+    WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
+),
+ended AS (
+    SELECT id, bool_or(state = 'CONFIRMED') AS confirmed, bool_or(state <> 'ACTIVE') AS ended FROM (
+        SELECT id, state FROM commits.holds WHERE present UNION ALL SELECT id, state FROM state.holds
+    ) GROUP BY id
+)
+SELECT op, kind, created AS hold, key, CASE
+        WHEN NOT stands THEN 'there is no such hold'
+        WHEN resource <> asked_resource THEN 'it is of another resource: ' || resource
+        ELSE 'its quantity is ' || quantity || ', asked for were ' || asked_quantity
+    END AS but
+FROM told
+WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity
+UNION ALL
+SELECT o.op, o.kind, o.subject, o.key, CASE
+        WHEN e.id IS NULL THEN 'there is no such hold'
+        WHEN o.kind = 'confirm' THEN 'it was never CONFIRMED'
+        ELSE 'it never ended'
+    END
+FROM operations o LEFT JOIN ended e ON e.id = o.subject
+WHERE o.outcome = 'ok'
+    AND (o.kind = 'confirm' AND NOT coalesce(e.confirmed, false) OR o.kind = 'cancel' AND NOT coalesce(e.ended, false));

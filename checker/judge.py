@@ -1,0 +1,183 @@
+"""The judgement of one run, from its folder alone: assumptions measured, invariants asked, the verdict drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import msgspec
+
+from checker import assumptions
+from checker.brief import read_brief
+from checker.evidence import open_evidence
+from checker.invariants import load
+from checker.verdict import Finding, Judgement, Premise, Verdict, outrank
+from checker.witness import witness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from checker.brief import Assumption, Brief
+    from checker.evidence import Evidence
+    from checker.rule import Rule
+    from checker.verdict import Scalar
+
+SHOWN_MAX: Final = 10
+ALWAYS: Final = (
+    assumptions.trail_complete(),
+    assumptions.clocks_comparable(),
+    assumptions.history_complete(),
+)
+
+
+def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
+    """Judge a run folder, writing nothing; the same folder gives the same verdict, byte for byte.
+
+    Invariants in `extra_dirs` are judged besides those that the scenario names. Raises EvidenceError on evidence that
+    is not as described, InvariantError on a file that is no invariant, FileNotFoundError without scenario.json.
+    """
+    brief = read_brief(folder)
+    extra = tuple(extra_dirs)
+    rules = load(extra)
+    own = [rule.name for rule in rules.values() if any(rule.path.startswith(str(place)) for place in extra)]
+    with open_evidence(folder, brief) as evidence:
+        premises = tuple(assumptions.premise(evidence, each) for each in _assumed(brief))
+        findings = tuple(
+            _judge(evidence, name, rules.get(name), premises)
+            for name in dict.fromkeys((*brief.invariants, *own))
+        )
+        (operations,) = evidence.row("SELECT count(*) FROM operations")
+        (changes,) = evidence.row("SELECT count(*) FROM changes")
+    return Verdict(
+        run=brief.run,
+        scenario=brief.scenario,
+        story=brief.story,
+        profile=brief.profile,
+        seed=brief.seed,
+        target=brief.target,
+        command=brief.command,
+        judgement=outrank(finding.judgement for finding in findings),
+        reasons=_reasons(findings, premises),
+        findings=findings,
+        premises=premises,
+        operations=operations,
+        changes=changes,
+        mutant=brief.mutant,
+    )
+
+
+def _assumed(brief: Brief) -> tuple[Assumption, ...]:
+    """Return the scenario's assumptions, then those of evidence that it does not restate with limits of its own."""
+    restated = {assumption.name for assumption in brief.assumptions}
+    return (*brief.assumptions, *(each for each in ALWAYS if each.name not in restated))
+
+
+def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[Premise]) -> Finding:
+    """Judge one invariant: missing and broken evidence first, then what it found, then whether that means anything."""
+    if rule is None:
+        return _nameless(name)
+    blank = Finding(
+        invariant=rule.name,
+        group=rule.group,
+        sentence=rule.sentence,
+        judgement=Judgement.UNKNOWN,
+        looked_at=0,
+        count=0,
+        sql_hash=rule.sql_hash,
+        rests_on=rule.rests_on,
+    )
+    lacks = [lack for need in rule.needs if (lack := evidence.lacks(need))]
+    if lacks:
+        return msgspec.structs.replace(blank, reason="; ".join(dict.fromkeys(lacks)))
+    try:
+        looked_at, count, shown = _ask(evidence, rule)
+    except duckdb.Error as error:
+        return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
+    counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
+    if broken := [premise for premise in premises if premise.name in rule.rests_on and not premise.holds]:
+        found = f", so its {count} counter-examples prove nothing" if count else ""
+        return msgspec.structs.replace(counted, reason=f"{_missed(broken)}{found}")
+    if shown:
+        return msgspec.structs.replace(
+            counted,
+            judgement=Judgement.INVALID,
+            counter_examples=tuple(_plain(row) for row in shown),
+            witness=witness(evidence, shown[0]),
+        )
+    return _unviolated(
+        counted, [premise for premise in premises if premise.kind == "vacuity" and not premise.holds]
+    )
+
+
+def _unviolated(finding: Finding, vacuous: Sequence[Premise]) -> Finding:
+    """Conclude what nothing violated: valid, unless there was nothing to look at or nothing had happened."""
+    if not finding.looked_at:
+        return msgspec.structs.replace(finding, reason="there was nothing to look at")
+    if vacuous:
+        return msgspec.structs.replace(finding, reason=f"nothing was violated, but {_missed(vacuous)}")
+    return msgspec.structs.replace(finding, judgement=Judgement.VALID)
+
+
+def _nameless(name: str) -> Finding:
+    return Finding(
+        invariant=name,
+        group="",
+        sentence="",
+        judgement=Judgement.UNKNOWN,
+        looked_at=0,
+        count=0,
+        sql_hash="",
+        reason=f"there is no invariant {name!r}",
+    )
+
+
+def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]]:
+    """Return how much an invariant looked at, how many counter-examples it found, and the first few of them.
+
+    They are ordered by their columns from left to right: an order of the query's own could leave ties to chance.
+    """
+    (looked_at,) = evidence.row(rule.looked_at)
+    evidence.connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
+    (count,) = evidence.row("SELECT count(*) FROM found")
+    shown = evidence.records(f"SELECT * FROM found ORDER BY ALL LIMIT {SHOWN_MAX}") if count else []
+    return int(looked_at), int(count), shown
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Scalar]:
+    """Return a row as JSON can hold it."""
+    return {
+        name: value if isinstance(value, str | int | float | bool | None) else str(value)
+        for name, value in row.items()
+    }
+
+
+def _missed(premises: Sequence[Premise]) -> str:
+    return "; ".join(f"{premise.name} does not hold ({premise.measured})" for premise in premises)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _reasons(findings: Sequence[Finding], premises: Sequence[Premise]) -> tuple[str, ...]:
+    """Say why the verdict is not valid, the strongest reasons first, each premise once."""
+    violated = [
+        f"{finding.invariant} is violated: {finding.count} counter-examples among {finding.looked_at}"
+        for finding in findings
+        if finding.judgement is Judgement.INVALID
+    ]
+    missed = [
+        f"{premise.name} does not hold: required {premise.required}; measured {premise.measured}"
+        for premise in premises
+        if not premise.holds
+        and (premise.kind == "vacuity" or any(premise.name in finding.rests_on for finding in findings))
+    ]
+    other = [
+        f"{finding.invariant} is unknown: {finding.reason}"
+        for finding in findings
+        if finding.judgement is Judgement.UNKNOWN
+        and not any(premise.name in (finding.reason or "") for premise in premises if not premise.holds)
+    ]
+    none = [] if findings else ["no invariant was asked"]
+    return (*violated, *missed, *other, *none)

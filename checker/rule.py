@@ -1,0 +1,157 @@
+"""Reads one invariant: a header of comments, a `looked at` statement and a `counter-examples` statement."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from checker import assumptions
+from checker.canonical import TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS: Final = ("name", "sentence", "needs", "rests on", "catches")
+PARTS: Final = ("looked at", "counter-examples")
+RECORDED: Final = ("operations", "trail", "faults", "clocks", "snapshots", "samples", "effects")
+NOTHING: Final = "nothing"
+
+_FIELD = re.compile(r"-- ([a-z][a-z -]*): (.+)")
+_CONTINUED = re.compile(r"--   +(\S.*)")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class InvariantError(Exception):
+    """A file is no invariant; says where and why."""
+
+    def __init__(self, path: Path, line: int, what: str) -> None:
+        super().__init__(f"{path}:{line}: {what}" if line else f"{path}: {what}")
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One invariant: its sentence, what it needs and rests on, the public bug kinds it catches, and its queries."""
+
+    name: str
+    group: str
+    sentence: str
+    needs: tuple[str, ...]
+    rests_on: tuple[str, ...]
+    catches: tuple[str, ...]
+    looked_at: str
+    counter_examples: str
+    sql_hash: str
+    path: str
+
+
+def read_rule(path: Path, *, group: str) -> Rule:
+    """Read one .sql file; raises InvariantError with the line at which it stops being an invariant."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvariantError(path, 0, f"cannot be read: {error}") from error
+    lines = text.splitlines()
+    fields, body_at = _header(path, lines)
+    looked_at, counter_examples = _statements(path, lines, body_at)
+    for field in FIELDS:
+        if field not in fields:
+            raise InvariantError(path, body_at, f"the header lacks `-- {field}: …`")
+    name, line = fields["name"]
+    if not _NAME.fullmatch(name):
+        raise InvariantError(path, line, f"the name {name!r} is not lower_snake_case")
+    if name != path.stem:
+        raise InvariantError(path, line, f"the name {name} differs from the file's, {path.stem}")
+    return Rule(
+        name=name,
+        group=group,
+        sentence=_sentence(path, *fields["sentence"]),
+        needs=_needs(path, *fields["needs"]),
+        rests_on=_rests_on(path, *fields["rests on"]),
+        catches=_listed(fields["catches"][0]),
+        looked_at=looked_at,
+        counter_examples=counter_examples,
+        sql_hash=sha256(text.encode()).hexdigest()[:16],
+        path=str(path),
+    )
+
+
+def _header(path: Path, lines: list[str]) -> tuple[dict[str, tuple[str, int]], int]:
+    """Return the fields with the lines they stand in, and the number of the first line after the header."""
+    fields: dict[str, tuple[str, int]] = {}
+    last = ""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.removeprefix("-- ").strip() in PARTS:
+            return fields, number
+        if last and (continued := _CONTINUED.fullmatch(line)):
+            value, at = fields[last]
+            fields[last] = (f"{value} {continued[1].strip()}", at)
+        elif field := _FIELD.fullmatch(line):
+            last = field[1]
+            if last not in FIELDS:
+                raise InvariantError(path, number, f"`{last}` is no header; they are {', '.join(FIELDS)}")
+            if last in fields:
+                raise InvariantError(path, number, f"`{last}` is given twice")
+            fields[last] = (field[2].strip(), number)
+        else:
+            raise InvariantError(path, number, f"expected `-- field: value` in the header, found {line!r}")
+    return fields, len(lines) + 1
+
+
+def _statements(path: Path, lines: list[str], start: int) -> tuple[str, str]:
+    parts: dict[str, list[str]] = {}
+    for number, line in enumerate(lines[start - 1 :], start=start):
+        marker = line.removeprefix("-- ").strip()
+        if line.startswith("-- ") and marker in PARTS:
+            if list(parts) != list(PARTS[: PARTS.index(marker)]):
+                raise InvariantError(
+                    path, number, f"`-- {marker}` is out of order: first {' then '.join(PARTS)}"
+                )
+            parts[marker] = []
+        elif parts:
+            parts[list(parts)[-1]].append(line)
+        elif line.strip():
+            raise InvariantError(path, number, f"expected `-- {PARTS[0]}`, found {line!r}")
+    for part in PARTS:
+        if not _spoken(parts.get(part, [])):
+            raise InvariantError(path, len(lines), f"there is no statement under `-- {part}`")
+    first, second = ("\n".join(parts[part]).strip().removesuffix(";") for part in PARTS)
+    return first, second
+
+
+def _spoken(lines: list[str]) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("--") for line in lines)
+
+
+def _sentence(path: Path, text: str, line: int) -> str:
+    if not text.endswith("."):
+        raise InvariantError(path, line, "the sentence does not end with a full stop")
+    return text
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return () if text == NOTHING else tuple(part.strip() for part in text.split(","))
+
+
+def _needs(path: Path, text: str, line: int) -> tuple[str, ...]:
+    needs = _listed(text)
+    for need in needs:
+        table, _, column = need.partition(".")
+        if need not in RECORDED and (table not in TABLES or (column and column not in TABLES[table])):
+            known = ", ".join((*RECORDED, *TABLES))
+            raise InvariantError(path, line, f"needs {need!r}, which is no evidence; there are {known}")
+    return needs
+
+
+def _rests_on(path: Path, text: str, line: int) -> tuple[str, ...]:
+    names = _listed(text)
+    known = assumptions.names("evidence")
+    for name in names:
+        if name not in known:
+            raise InvariantError(
+                path,
+                line,
+                f"rests on {name!r}, which is no assumption of evidence; there are {', '.join(known)}",
+            )
+    return names
