@@ -31,10 +31,11 @@ class Arrival:
 
 
 class Barrier(msgspec.Struct, frozen=True, kw_only=True, tag="barrier"):
-    """`races` one after the other, each of `width` buyers who leave together; with `apart`, one by one instead."""
+    """`races` of `width` buyers who leave together, `abreast` of them at a time; with `apart`, one by one instead."""
 
     races: int
     width: int
+    abreast: int = 1
     apart: bool = False
 
     def refusal(self) -> str | None:
@@ -43,6 +44,8 @@ class Barrier(msgspec.Struct, frozen=True, kw_only=True, tag="barrier"):
             return (
                 f"a barrier needs at least one race of at least two buyers, not {self.races} of {self.width}"
             )
+        if self.abreast < 1:
+            return f"at least one race must be run at a time, not {self.abreast}"
         return None
 
 
@@ -145,9 +148,9 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
                 yield Arrival(at_ns, first + position)
 
 
-def barrier(races: int, *, width: int) -> Schedule:
-    """Races, one after the other; the buyers of a race leave together."""
-    return Schedule(pieces=(Barrier(races=races, width=width),))
+def barrier(races: int, *, width: int, abreast: int = 1) -> Schedule:
+    """Races, `abreast` of them at a time; the buyers of a race leave together."""
+    return Schedule(pieces=(Barrier(races=races, width=width, abreast=abreast),))
 
 
 def burst(count: int, *, within: float) -> Schedule:

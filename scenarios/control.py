@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from scenarios.plan import LoadPlan
+
+CONTROL_VARIABLE = "LASTSEAT_LOAD_CONTROL"
+SHARD_VARIABLE = "LASTSEAT_LOAD_SHARD"
+
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
     """How many operations have ended, how, and how many arrivals found no free buyer."""
@@ -24,11 +29,17 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """This shard has its journal, its plan and its connections, and waits for t0."""
+class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
+    """A load process is up and claims its shard; it asks for its plan."""
 
     shard: int
     pid: int
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """This shard has its plan and its journal, and waits for t0."""
+
+    shard: int
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
@@ -39,7 +50,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True, tag="health"):
-    """How the load process itself fared since the last such message, with a reading of both its clocks."""
+    """How the load process fared since the last such message, with a reading of both its clocks.
+
+    `arrivals` counts those who were due so far, `dropped` those among them who found no free buyer.
+    """
 
     shard: int
     mono_ns: int
@@ -48,6 +62,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True, tag="health"):
     lag_p50_us: float
     lag_p99_us: float
     cpu_share: float
+    arrivals: int
     dropped: int
 
 
@@ -69,6 +84,12 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     sentence: str
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True, tag="part"):
+    """What this shard is to play. It holds tokens, which is why it travels here and never lies in a file."""
+
+    plan: LoadPlan
+
+
 class Go(msgspec.Struct, frozen=True, kw_only=True, tag="go"):
     """The run's zero of time: an instant of CLOCK_MONOTONIC."""
 
@@ -79,8 +100,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
     """Begin nothing new; wait for what is under way, and finish."""
 
 
-FromLoad = Ready | Progress | Health | Finished | Failed
-ToLoad = Go | Stop
+FromLoad = Hello | Ready | Progress | Health | Finished | Failed
+ToLoad = Part | Go | Stop
 
 _ENCODER = msgspec.json.Encoder()
 _FROM_LOAD = msgspec.json.Decoder(FromLoad)

@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from scenarios.scenario import Scenario
     from scenarios.targets.target import Target
 
-PLAN_VARIABLE = "LASTSEAT_LOAD_PLAN"
 _SLACK_OPERATIONS = 64
 
 
 class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One load process's part of a run. It holds tokens: it travels in a private file that is removed, never in a run folder.
+    """One load process's part of a run. It holds tokens, so it never lies in a run folder.
 
-    `journal` is the folder of the journals, `control` the runner's Unix socket. `operations_max` sizes the journal:
-    past it nothing is sent.
+    `journal` is the folder of the journals. `operations_max` sizes this shard's: past it nothing is sent.
     """
 
     run: str
@@ -42,7 +40,6 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     buyers_max: int
     shard: int = 0
     shards: int = 1
-    control: str = ""
 
 
 def people(scenario: Scenario, seed: int) -> int:
@@ -61,7 +58,7 @@ def lay_plan(
     stage: Stage,
     folder: Path,
 ) -> LoadPlan:
-    """Lay out the load of one run into `folder`/journal; the runner's side fills in shard and control socket."""
+    """Lay out the load of one run into `folder`/journal; the runner's side fills in the shard."""
     arrivals = _arrivals(scenario.crowd.arrivals, seed)
     each = max(habits()[name].operations_max for name in scenario.crowd.habits)
     return LoadPlan(

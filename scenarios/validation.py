@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import checker
+from checker import assumptions
 from scenarios.habit import habits
 
 if TYPE_CHECKING:
@@ -30,13 +31,16 @@ class Known:
     """The names a scenario may use, gathered from where each of them is defined."""
 
     invariants: Collection[str]
-    assumptions: Collection[str] | None = None
+    assumptions: Collection[str]
 
 
 def known() -> Known:
     """Gather what there is: an invariant is a file in `checker/invariants/`."""
     root = files(checker) / "invariants"
-    return Known(invariants=frozenset(_stems(root)) if root.is_dir() else frozenset())
+    return Known(
+        invariants=frozenset(_stems(root)),
+        assumptions=frozenset((*assumptions.names("vacuity"), *assumptions.names("evidence"))),
+    )
 
 
 def refuse(scenario: Scenario, *, names: Known, actions: Mapping[str, Action]) -> None:
@@ -118,7 +122,7 @@ def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:
     if len(set(scenario.invariants)) != len(scenario.invariants):
         yield "it names an invariant twice"
     for assumption in scenario.assumptions:
-        if names.assumptions is not None and assumption.name not in names.assumptions:
+        if assumption.name not in names.assumptions:
             yield f"there is no assumption {assumption.name!r}"
 
 

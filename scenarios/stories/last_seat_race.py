@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.brief import Assumption
+from checker.assumptions import contended, happened, in_flight_together, load_healthy, release_skew
 from scenarios.arrivals import barrier
 from scenarios.scenario import Crowd, Sale, Scenario
 
@@ -16,7 +16,7 @@ SCENARIO = Scenario(
         "in every other race the buyers also name the revision that was on their screen."
     ),
     sale=Sale(resources=200, capacity=1),
-    crowd=Crowd(habits={"racer": 0.5, "careful_racer": 0.5}, arrivals=barrier(200, width=10)),
+    crowd=Crowd(habits={"racer": 0.5, "careful_racer": 0.5}, arrivals=barrier(200, width=10, abreast=3)),
     invariants=(
         "never_oversold",
         "occupancy_matches_claims",
@@ -26,11 +26,11 @@ SCENARIO = Scenario(
         "sold_out_is_true",
     ),
     assumptions=(
-        Assumption(name="in_flight_together", kind="vacuity", parameters={"at_least": 8}),
-        Assumption(name="contended", kind="vacuity", parameters={"at_least_share": 0.5}),
-        Assumption(name="release_skew", kind="vacuity", parameters={"us_p50_max": 500}),
-        Assumption(name="happened", kind="vacuity", parameters={"operations": "hold:ok hold:fail"}),
-        Assumption(name="load_healthy", kind="vacuity"),
+        in_flight_together(at_least=8),
+        contended(at_least_share=0.5),
+        release_skew(us_p50_max=500),
+        happened("hold:ok", "hold:fail"),
+        load_healthy(lag_ms_p99_max=20, dropped_share_max=0),
     ),
 )
 
@@ -38,5 +38,5 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=2_000, capacity=1),
-    crowd=replace(SCENARIO.crowd, arrivals=barrier(2_000, width=10)),
+    crowd=replace(SCENARIO.crowd, arrivals=barrier(2_000, width=10, abreast=3)),
 )

@@ -1,0 +1,303 @@
+"""The runner's side of the load: start the load processes, give each its part, set t0, and wait for their last word."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+import msgspec
+
+from scenarios import control
+from scenarios.control import (
+    CONTROL_VARIABLE,
+    SHARD_VARIABLE,
+    Failed,
+    Finished,
+    Go,
+    Health,
+    Hello,
+    Part,
+    Progress,
+    Ready,
+    Stop,
+    Tally,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from types import TracebackType
+
+    from scenarios.control import FromLoad, ToLoad
+    from scenarios.plan import LoadPlan
+
+_LOCUSTFILE = Path(__file__).parent / "locustfile.py"
+_TAIL_LINES = 20
+_LINE_BYTES_MAX = 1 << 20
+_HEAD_START_NS = 30_000_000
+_UP_SECONDS = 30.0
+_READY_SECONDS = 30.0
+_END_SECONDS = 5.0
+_LIFETIME_SECONDS = 7 * 86_400.0
+
+
+class Child(Protocol):
+    """A load process, as the lab started it."""
+
+    @property
+    def log(self) -> Path:
+        """Where it writes its output."""
+
+    @property
+    def exited(self) -> bool:
+        """Whether it has ended."""
+
+    async def wait(self, within_seconds: float) -> int:
+        """Wait for its end and return the exit code."""
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+
+
+class Spawn(Protocol):
+    """How the lab starts a process."""
+
+    def __call__(self, role: str, argv: Sequence[str], *, env: Mapping[str, str]) -> Awaitable[Child]:
+        """Start it."""
+
+
+class LoadError(Exception):
+    """The load could not be played: which load process, what happened, and the last lines of its log."""
+
+
+class LoadSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What the load processes said: totals, the zero of time and their own health. Instants in CLOCK_MONOTONIC ns."""
+
+    t0_ns: int
+    shards: tuple[Finished, ...]
+    health: tuple[Health, ...]
+
+    @property
+    def tally(self) -> Tally:
+        """All operations of all shards."""
+        return sum((shard.tally for shard in self.shards), Tally())
+
+    @property
+    def ended_ns(self) -> int:
+        """When the last operation of the last shard had ended."""
+        return max(shard.ended_ns for shard in self.shards)
+
+    @property
+    def lag_p99_us(self) -> float:
+        """The scheduling lag of the shard that fared worst."""
+        return max(shard.lag_p99_us for shard in self.shards)
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One shard as the runner sees it."""
+
+    shard: int
+    child: Child
+    hello: asyncio.Future[None]
+    ready: asyncio.Future[None]
+    finished: asyncio.Future[Finished]
+    writer: asyncio.StreamWriter | None = None
+    tally: Tally = field(default_factory=Tally)
+    health: list[Health] = field(default_factory=list)
+
+    def send(self, message: ToLoad) -> None:
+        if self.writer is not None:
+            self.writer.write(control.line(message))
+
+    def lose(self, reason: LoadError) -> None:
+        for waiting in (self.hello, self.ready, self.finished):
+            if not waiting.done():
+                waiting.set_exception(reason)
+                waiting.exception()  # read here, so that one which nobody awaits is not reported as lost
+
+
+class Load:
+    """The load processes of one run, from their start to their end; `async with Load(...)`, then `play` once.
+
+    They are started at once and take the better part of a second to be up: begin while the lab is being prepared.
+    """
+
+    def __init__(self, spawn: Spawn, *, shards: int = 1) -> None:
+        """Take the lab's way to start a process, and how many load processes there shall be."""
+        self._spawn = spawn
+        self._shards = shards
+        self._seats: dict[int, _Seat] = {}
+        self._on_progress: Callable[[Tally], None] | None = None
+        self._leaving = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Open the control socket and start the processes."""
+        folder = self._leaving.enter_context(tempfile.TemporaryDirectory(prefix="lastseat-load-"))
+        address = str(Path(folder) / "control")
+        server = await asyncio.start_unix_server(self._hear, address, limit=_LINE_BYTES_MAX)
+        self._leaving.push_async_callback(self._end, server)
+        try:
+            for shard in range(self._shards):
+                await self._seat(shard, address)
+        except BaseException:
+            await self._leaving.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the processes, by force where they do not go by themselves."""
+        await self._leaving.aclose()
+
+    async def play(
+        self,
+        plan: LoadPlan,
+        *,
+        within_seconds: float,
+        on_zero: Callable[[int], None] | None = None,
+        on_progress: Callable[[Tally], None] | None = None,
+    ) -> LoadSummary:
+        """Play the plan and return how it went, with the journals complete.
+
+        `on_zero` is told t0, a few ms before it comes; `on_progress` the totals, a few times a second. Raises LoadError
+        where a load process fails, dies or is not done in time.
+        """
+        self._on_progress = on_progress
+        seats = self._seats.values()
+        await _all(seats, "hello", _UP_SECONDS, "is not up")
+        for seat in seats:
+            seat.send(Part(plan=msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)))
+        await _all(seats, "ready", _READY_SECONDS, "has not made ready")
+        t0_ns = time.monotonic_ns() + _HEAD_START_NS
+        if on_zero is not None:
+            on_zero(t0_ns)
+        for seat in seats:
+            seat.send(Go(t0_ns=t0_ns))
+        await _all(seats, "finished", within_seconds, "has not finished")
+        return LoadSummary(
+            t0_ns=t0_ns,
+            shards=tuple(seat.finished.result() for seat in seats),
+            health=tuple(reading for seat in seats for reading in seat.health),
+        )
+
+    def stop(self) -> None:
+        """Ask every load process to begin nothing new; `play` returns when what is under way has ended."""
+        for seat in self._seats.values():
+            seat.send(Stop())
+
+    async def _seat(self, shard: int, address: str) -> None:
+        argv = (
+            *(sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE), "--headless", "--users", "1"),
+            *("--spawn-rate", "1", "--only-summary", "--loglevel", "WARNING"),
+        )
+        environment = {CONTROL_VARIABLE: address, SHARD_VARIABLE: str(shard)}
+        child = await self._spawn(f"load-{shard}", argv, env=environment)
+        future = asyncio.get_running_loop().create_future
+        seat = _Seat(shard, child, future(), future(), future())
+        self._seats[shard] = seat
+        watch = asyncio.create_task(self._watch(seat))
+        self._leaving.callback(watch.cancel)
+
+    async def _watch(self, seat: _Seat) -> None:
+        """Notice a load process that ended before its last word."""
+        code = await seat.child.wait(within_seconds=_LIFETIME_SECONDS)
+        seat.lose(_failure(seat, f"ended early, with exit code {code}"))
+
+    async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seat: _Seat | None = None
+        with contextlib.suppress(OSError):
+            while raw := await reader.readline():
+                message = control.from_load(raw)
+                if isinstance(message, Hello):
+                    seat = self._claim(message, writer)
+                if seat is None:
+                    break  # an unknown shard, or one claimed before
+                self._note(seat, message)
+        writer.close()
+
+    def _claim(self, hello: Hello, writer: asyncio.StreamWriter) -> _Seat | None:
+        seat = self._seats.get(hello.shard)
+        if seat is None or seat.writer is not None:
+            return None
+        seat.writer = writer
+        return seat
+
+    def _note(self, seat: _Seat, message: FromLoad) -> None:
+        match message:
+            case Hello():
+                seat.hello.set_result(None)
+            case Ready():
+                seat.ready.set_result(None)
+            case Health():
+                seat.health.append(message)
+            case Progress(tally=tally):
+                self._progress(seat, tally)
+            case Finished(tally=tally):
+                self._progress(seat, tally)
+                seat.finished.set_result(message)
+            case Failed(sentence=sentence):
+                seat.lose(_failure(seat, f"cannot go on: {sentence}"))
+
+    def _progress(self, seat: _Seat, tally: Tally) -> None:
+        seat.tally = tally
+        if self._on_progress is not None:
+            self._on_progress(sum((each.tally for each in self._seats.values()), Tally()))
+
+    async def _end(self, server: asyncio.Server) -> None:
+        """Close the sockets, at which a load process ends by itself, and wait for each of them."""
+        server.close()
+        for seat in self._seats.values():
+            if seat.writer is not None:
+                seat.writer.close()
+        await asyncio.gather(*(_gone(seat.child) for seat in self._seats.values()))
+
+
+async def play(
+    plan: LoadPlan,
+    spawn: Spawn,
+    *,
+    within_seconds: float,
+    shards: int = 1,
+    on_zero: Callable[[int], None] | None = None,
+    on_progress: Callable[[Tally], None] | None = None,
+) -> LoadSummary:
+    """Start the load processes, play the plan and end them; raises LoadError (see Load.play)."""
+    async with Load(spawn, shards=shards) as load:
+        return await load.play(plan, within_seconds=within_seconds, on_zero=on_zero, on_progress=on_progress)
+
+
+async def _all(seats: Collection[_Seat], step: str, within_seconds: float, missing: str) -> None:
+    """Wait until every seat has made a step; raises the first LoadError, or one that names who is missing."""
+    steps = {seat: getattr(seat, step) for seat in seats}
+    _, pending = await asyncio.wait(
+        steps.values(), timeout=within_seconds, return_when=asyncio.FIRST_EXCEPTION
+    )
+    for done in steps.values():
+        if done.done():
+            done.result()
+    late = [seat for seat, waiting in steps.items() if waiting in pending]
+    if late:
+        raise _failure(late[0], f"{missing} within {within_seconds:g} s")
+
+
+async def _gone(child: Child) -> None:
+    with contextlib.suppress(Exception):
+        await child.wait(_END_SECONDS)
+    if not child.exited:
+        child.signal(signal.SIGKILL)
+
+
+def _failure(seat: _Seat, sentence: str) -> LoadError:
+    try:
+        said = seat.child.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+    except OSError:
+        said = []
+    return LoadError("\n".join((f"load process {seat.shard} {sentence}", *(f"    {line}" for line in said))))
