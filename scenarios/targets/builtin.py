@@ -170,6 +170,11 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
         "idempotency_records": _table(
             "idempotency_records", operation="operation", key="key", fingerprint="fingerprint"
         ),
+        "idempotency_answers": CanonicalTable(
+            table="idempotency_answers",
+            key=("record_id",),
+            columns={"record": "record_id", "status": "status"},
+        ),
     }
 )
 
