@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from chaos.network import Link, Stream
+    from chaos.probes import Question
     from chaos.schedule import Reach
 
 Way = Literal["upstream", "downstream", "both"]
@@ -109,6 +110,10 @@ class LinkFault:
             yield "upstream"
         if self.stream != "upstream":
             yield "downstream"
+
+    def passed_bytes(self, question: Question, sight: Sight) -> int:
+        """Count the bytes of a conversation that went in a poisoned direction."""
+        return sight.received_bytes if self.stream == "downstream" else len(question.request)
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
         """Make the toxic of one direction."""

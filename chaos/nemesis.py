@@ -57,6 +57,9 @@ class Nemesis:
         names = [planned.name for planned in schedule]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the schedule holds a fault twice: {', '.join(twice)}")
+        if clash := clashing(schedule, reach):
+            raise ValueError(clash)
+        self._reach = reach
         self._courses = [
             Course(planned, reach, f"f{place}.") for place, planned in enumerate(schedule, start=1)
         ]

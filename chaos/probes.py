@@ -55,9 +55,7 @@ class Speech:
         if self.name == "http":
             return _http_bulk(size_bytes, stream)
         if self.name == "redis":
-            payload = b"x" * size_bytes
-            request = b"*2\r\n$4\r\nPING\r\n$%d\r\n%s\r\n" % (size_bytes, payload)
-            return Question(request=request, enough_bytes=size_bytes)
+            return _redis_bulk(size_bytes, stream)
         return _pg_bulk(min(size_bytes, _PG_STARTUP_BYTES_MAX))
 
 
@@ -68,10 +66,13 @@ HTTP = Speech(
     short=Question(request=_GET + b"\r\n"),
     parting=Question(request=_GET + b"Connection: close\r\n\r\n", enough_bytes=None),
 )
+_PING = b"PING\r\n"
+_PONG = b"+PONG\r\n"  # "-NOAUTH …" is longer
+
 REDIS = Speech(
     "redis",
-    short=Question(request=b"*1\r\n$4\r\nPING\r\n"),
-    parting=Question(request=b"*1\r\n$4\r\nQUIT\r\n", enough_bytes=None),
+    short=Question(request=_PING),
+    parting=Question(request=b"QUIT\r\n", enough_bytes=None),
 )
 POSTGRESQL = Speech(
     "postgresql",
@@ -138,6 +139,14 @@ def _http_bulk(size_bytes: int, stream: Stream) -> Question:
         )
         return Question(request=_GET + padding + b"\r\n")
     return Question(request=HTTP.short.request * (size_bytes // 100 + 1), enough_bytes=size_bytes)
+
+
+def _redis_bulk(size_bytes: int, stream: Stream) -> Question:
+    """Many small commands in one go, as a server that wants a password first takes no large ones."""
+    if stream == "upstream":
+        pings = _PING * (size_bytes // len(_PING) + 1)
+        return Question(request=pings + REDIS.parting.request, enough_bytes=None)
+    return Question(request=_PING * (size_bytes // len(_PONG) + 1), enough_bytes=size_bytes)
 
 
 def _pg_bulk(size_bytes: int) -> Question:

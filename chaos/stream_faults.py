@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, value, wanted
 from chaos.network import Toxic
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from chaos.network import Link, Stream
 
 _THROTTLED_SECONDS = 0.15  # a bandwidth shows by a transfer that takes about so long
+_PAUSED_SECONDS = 0.02  # slices show by pauses that add up to so much
+_SLICED_BYTES_MAX = 32_768
 _SHORT_OF = 0.9  # the last chunk of a throttled transfer may leave a little early
 
 
@@ -36,8 +38,8 @@ class Bandwidth(LinkFault):
             return wanted(await listen(link, usual_seconds), "silent")
         size_bytes = int(self.kilobytes_per_second * 1000 * (_THROTTLED_SECONDS + usual_seconds))
         question = speech_behind(link.name).bulk(size_bytes, next(self.streams()))
-        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered")
-        passed_bytes = min(size_bytes, max(len(question.request), sight.received_bytes))
+        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered", "ended")
+        passed_bytes = self.passed_bytes(question, sight)
         least_seconds = passed_bytes / (self.kilobytes_per_second * 1000) * _SHORT_OF
         if sight.seconds < least_seconds or least_seconds <= usual_seconds:
             raise NotSeen(
@@ -92,7 +94,6 @@ class Slicer(LinkFault):
     """Chunks are cut to `size_bytes` ± `vary_bytes`, `pause_us` apart: readers see half messages."""
 
     kind = "slicer"
-    _SLICES: ClassVar[int] = 8
     size_bytes: int = value("B", least=1)
     vary_bytes: int = value("B", 0)
     pause_us: int = value("us", 1_000, least=1)
@@ -108,14 +109,14 @@ class Slicer(LinkFault):
 
     async def seen(self, link: Link, usual_seconds: float) -> Sight:
         """See a transfer that takes as long as the pauses between its slices."""
-        least_bytes = self._SLICES * (self.size_bytes + self.vary_bytes)
-        question = speech_behind(link.name).bulk(least_bytes, next(self.streams()))
-        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered")
-        passed_bytes = min(least_bytes, max(len(question.request), sight.received_bytes))
-        slices = passed_bytes // (self.size_bytes + self.vary_bytes)
+        shown_seconds = max(_PAUSED_SECONDS, usual_seconds * 4)
+        size_bytes = int(shown_seconds * 1_000_000 / self.pause_us + 2) * (self.size_bytes + self.vary_bytes)
+        question = speech_behind(link.name).bulk(min(size_bytes, _SLICED_BYTES_MAX), next(self.streams()))
+        sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered", "ended")
+        slices = self.passed_bytes(question, sight) // (self.size_bytes + self.vary_bytes)
         least_seconds = (slices - 1) * self.pause_us / 1_000_000
-        if sight.reads < slices and (sight.seconds < least_seconds or least_seconds <= usual_seconds):
-            raise NotSeen(f"link {link.name} was {sight} in {sight.reads} reads, which does not show slices")
+        if sight.seconds < least_seconds or least_seconds <= usual_seconds:
+            raise NotSeen(f"link {link.name} was {sight}, which does not show {slices} slices")
         return sight
 
 
