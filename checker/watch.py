@@ -69,7 +69,7 @@ class Watch:
         try:
             async with asyncio.timeout(self._patience.look_seconds):
                 await self._look(self._connection)
-        except session.GONE:
+        except (*session.GONE, asyncpg.PostgresError):
             self._lose()
         else:
             self.looks += self._connection is not None
@@ -92,7 +92,7 @@ class Watch:
         try:
             async with asyncio.timeout(self._patience.look_seconds):
                 self._connection = await session.connect(self._dsn, purpose=self._purpose)
-        except session.GONE:
+        except (*session.GONE, asyncpg.PostgresError):
             return
 
     def _lose(self) -> None:
@@ -126,4 +126,5 @@ async def watching(
             await watch.look_once()
         finally:
             watch.let_go()
-    task.result()
+    if not task.cancelled():
+        task.result()

@@ -77,7 +77,8 @@ WITH past AS (
   FROM read_parquet($past, union_by_name = true)
 ),
 seen AS (
-  SELECT * FROM past WHERE action = 'B' OR (full_xid < $xmax AND NOT list_contains($running::BIGINT[], full_xid))
+  SELECT * FROM past
+  WHERE action = 'B' OR $everything OR (full_xid < $xmax AND NOT list_contains($running::BIGINT[], full_xid))
 ),
 latest AS (
   SELECT * FROM seen
@@ -117,6 +118,6 @@ def _seen_by(state: Path) -> dict[str, object]:
     """Return the limits of what the state's snapshot saw; a state without one saw everything."""
     text = (pq.read_schema(state).metadata or {}).get(SNAPSHOT_KEY)
     if text is None:
-        return {"xmax": 1 << 62, "running": []}
+        return {"everything": True, "xmax": 0, "running": []}
     snapshot = Snapshot.parse(text.decode())
-    return {"xmax": snapshot.xmax, "running": sorted(snapshot.running)}
+    return {"everything": False, "xmax": snapshot.xmax, "running": sorted(snapshot.running)}
