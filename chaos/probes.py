@@ -17,6 +17,7 @@ _PG_SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 _PG_CANCEL_NOBODY = struct.pack("!iiii", 16, 80877102, 0, 0)  # closed at once, whoever asks
 _PG_VERSION = 196608
 _PG_STARTUP_BYTES_MAX = 9_000  # the server refuses more than 10,000
+_HTTP_ANSWER_BYTES_MIN = 40
 _READ_BYTES = 65536
 
 
@@ -130,7 +131,7 @@ async def _read(reader: asyncio.StreamReader, enough_bytes: int | None, seen: li
 
 
 def _http_bulk(size_bytes: int, stream: Stream) -> Question:
-    """Upstream: one request with padded headers. Downstream: many in one go, each answered by over 100 bytes."""
+    """Upstream: one request with padded headers. Downstream: many in one go, each answered by a status line and a length at least."""
     if stream == "upstream":
         pads, rest = divmod(size_bytes, 4_000)
         lengths = [4_000] * pads + [rest]
@@ -138,7 +139,7 @@ def _http_bulk(size_bytes: int, stream: Stream) -> Question:
             b"X-Pad-%d: %s\r\n" % (place, b"x" * length) for place, length in enumerate(lengths)
         )
         return Question(request=_GET + padding + b"\r\n")
-    return Question(request=HTTP.short.request * (size_bytes // 100 + 1), enough_bytes=size_bytes)
+    return Question(request=HTTP.short.request * (size_bytes // _HTTP_ANSWER_BYTES_MIN + 1), enough_bytes=size_bytes)
 
 
 def _redis_bulk(size_bytes: int, stream: Stream) -> Question:
