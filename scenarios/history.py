@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from checker.schemas import CLOCKS, OPERATIONS, SAMPLES
+from checker.schemas import OPERATIONS
 from scenarios import journal
 from scenarios.journal import Failure, Header, Outcome
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from scenarios.load import LoadSummary
 
     Slots = NDArray[np.void]
 
@@ -85,36 +83,6 @@ def write_history(folder: Path) -> int:
     table = gather(folder)
     pq.write_table(table, folder / "operations.parquet", compression="zstd")
     return int(table.num_rows)
-
-
-def samples(summary: LoadSummary) -> pa.Table:
-    """Return how the load processes fared, as rows for samples.parquet: source `load/<shard>`, counts so far."""
-    rows = [
-        {"mono_ns": read.mono_ns, "source": f"load/{read.shard}", "metric": metric, "value": float(value)}
-        for read in summary.health
-        for metric, value in (
-            ("arrivals", read.arrivals),
-            ("dropped", read.dropped),
-            ("lag_p50_us", read.lag_p50_us),
-            ("lag_p99_us", read.lag_p99_us),
-            ("cpu_share", read.cpu_share),
-        )
-    ]
-    return pa.Table.from_pylist(rows, schema=SAMPLES)
-
-
-def clocks(summary: LoadSummary) -> pa.Table:
-    """Return the load processes' readings of both clocks, as rows for clocks.parquet."""
-    rows = [
-        {
-            "process": f"load/{read.shard}",
-            "mono_ns": read.mono_ns,
-            "real_ns": read.real_ns,
-            "slack_ns": read.slack_ns,
-        }
-        for read in summary.health
-    ]
-    return pa.Table.from_pylist(rows, schema=CLOCKS)
 
 
 def _header(path: Path, raw: bytes) -> Header:

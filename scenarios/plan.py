@@ -22,7 +22,8 @@ _SLACK_OPERATIONS = 64
 class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     """One load process's part of a run. It holds tokens, so it never lies in a run folder.
 
-    `journal` is the folder of the journals. `operations_max` sizes this shard's: past it nothing is sent.
+    `journal` is the folder of the journals. `operations_max` sizes this shard's: past it nothing is sent. `arrivals`
+    counts those of all shards, the last of them due `seconds` after t0; races come one after another, without a clock.
     """
 
     run: str
@@ -36,6 +37,8 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     stage: Stage
     journal: str
     operations_max: int
+    arrivals: int
+    seconds: float
     deadline_seconds: float
     buyers_max: int
     shard: int = 0
@@ -73,6 +76,8 @@ def lay_plan(
         stage=stage,
         journal=str(folder / "journal"),
         operations_max=arrivals * each + _SLACK_OPERATIONS,
+        arrivals=arrivals,
+        seconds=max((arrival.at_ns for arrival in scenario.crowd.arrivals.arrivals(seed)), default=0) / 1e9,
         deadline_seconds=scenario.crowd.deadline_seconds,
         buyers_max=scenario.crowd.buyers_max,
     )

@@ -28,17 +28,19 @@ class ScenarioRefused(Exception):  # noqa: N818 — the sentences are the messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """The names a scenario may use, gathered from where each of them is defined."""
+    """The names a scenario may use, gathered from where each of them is defined; `links` are those of its lab."""
 
     invariants: Collection[str]
     assumptions: Collection[str]
+    links: Collection[str] = ()
 
 
-def known() -> Known:
-    """Gather what there is: an invariant is a file in `checker/invariants/`."""
+def known(links: Collection[str] = ()) -> Known:
+    """Gather what there is: an invariant is a file in `checker/invariants/`; the links are those that the lab can lay."""
     root = files(checker) / "invariants"
     return Known(
         invariants=frozenset(_stems(root)),
+        links=links,
         assumptions=frozenset((*assumptions.names("vacuity"), *assumptions.names("evidence"))),
     )
 
@@ -54,7 +56,7 @@ def refusals(scenario: Scenario, *, names: Known, actions: Mapping[str, Action])
     """Yield one sentence for each reason why the scenario cannot be played."""
     yield from _of_the_sale(scenario)
     yield from _of_the_crowd(scenario, actions)
-    yield from _of_the_faults(scenario)
+    yield from _of_the_faults(scenario, names)
     yield from _of_the_judgement(scenario, names)
 
 
@@ -103,12 +105,13 @@ def _of_the_widths(scenario: Scenario) -> Iterator[str]:
             yield f"a race of {piece.width} exceeds buyers_max, {scenario.crowd.buyers_max}"
 
 
-def _of_the_faults(scenario: Scenario) -> Iterator[str]:
-    for fault in scenario.faults:
-        if not 0 <= fault.seconds < math.inf:
-            yield f"a fault cannot begin {fault.seconds} seconds after the start: {fault}"
-        if not 0 < fault.heal_after < math.inf:
-            yield f"a fault must heal after more than zero seconds, not {fault.heal_after}: {fault}"
+def _of_the_faults(scenario: Scenario, names: Known) -> Iterator[str]:
+    for planned in scenario.faults:
+        where = planned.fault.where
+        if not any(link == where or link.startswith(f"{where}-") for link in names.links):
+            yield f"fault {planned.name} breaks {where!r}; there are: {', '.join(sorted(names.links))}"
+    if len({planned.name for planned in scenario.faults}) != len(scenario.faults):
+        yield "it plans a fault twice"
 
 
 def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:

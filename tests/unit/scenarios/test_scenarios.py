@@ -1,0 +1,116 @@
+"""Scenarios are files; one that cannot mean anything is refused with a sentence before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from chaos.faults import Cut, at
+from checker.assumptions import happened
+from checker.brief import Assumption
+from scenarios import registry, validation
+from scenarios.arrivals import barrier, steady
+from scenarios.habit import habits
+from scenarios.plan import lay_plan, people
+from scenarios.targets.builtin import ACTIONS, Builtin
+from scenarios.targets.target import Actor, Node, Stage, Subject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scenarios.scenario import Profile, Scenario
+
+RACE = registry.find("last_seat_race")
+KNOWN = validation.known(links=("edge-a", "edge-b", "pg-a", "pg-b", "redis-a", "redis-b"))
+
+
+def test_the_race_of_the_last_seat_is_two_hundred_times_ten() -> None:
+    assert "last_seat_race" in registry.names()
+    assert people(RACE, seed=1) == 2_000
+    assert (RACE.sale.resources, RACE.sale.capacity) == (200, 1)
+
+
+@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("profile", ["smoke", "full"])
+def test_every_scenario_can_be_played_in_both_profiles(name: str, profile: str) -> None:
+    validation.refuse(registry.find(name, cast("Profile", profile)), names=KNOWN, actions=ACTIONS)
+
+
+def test_an_unknown_scenario_is_answered_with_those_there_are() -> None:
+    with pytest.raises(registry.UnknownScenario, match="last_seat_race"):
+        registry.find("last_set_race")
+
+
+def test_without_the_barrier_the_same_buyers_come_one_by_one() -> None:
+    calm = RACE.without_barrier()
+    assert [piece.apart for piece in calm.crowd.arrivals.barriers()] == [True]
+    assert people(calm, seed=1) == people(RACE, seed=1)
+    assert not RACE.crowd.arrivals.barriers()[0].apart
+
+
+def crowd(**changes: object) -> Scenario:
+    return replace(RACE, crowd=replace(RACE.crowd, **changes))  # type: ignore[arg-type]
+
+
+def sale(**changes: object) -> Scenario:
+    return replace(RACE, sale=replace(RACE.sale, **changes))  # type: ignore[arg-type]
+
+
+IMPOSSIBLE = {
+    "there is no habit 'lurker'": crowd(habits={"lurker": 1.0}),
+    "sum to 0.5": crowd(habits={"racer": 0.5}),
+    "must lie above 0": crowd(habits={"racer": 1.5, "careful_racer": -0.5}),
+    "acts once": crowd(habits={"eager": 1.0}),
+    "a deadline": crowd(deadline_seconds=0),
+    "200 races need as many resources": sale(resources=5),
+    "do not compete": sale(capacity=10),
+    "nothing is on sale": sale(capacity=0),
+    "a hold cannot last": sale(hold_seconds=0),
+    "at least two buyers": crowd(arrivals=barrier(5, width=1)),
+    "exceeds buyers_max": crowd(buyers_max=3),
+    "cannot share a schedule": crowd(arrivals=barrier(5, width=5) + steady(rate=5, seconds=1)),
+    "no invariant 'never_oversolt'": replace(RACE, invariants=("never_oversolt",)),
+    "it names no invariant": replace(RACE, invariants=()),
+    "an invariant twice": replace(RACE, invariants=("never_oversold", "never_oversold")),
+    "it names no assumption": replace(RACE, assumptions=()),
+    "no assumption 'hapened'": replace(RACE, assumptions=(Assumption(name="hapened", kind="vacuity"),)),
+    "fault cut:payment@1s+1s breaks 'payment'": replace(
+        RACE, faults=(at(seconds=1, inject=Cut("payment"), heal_after=1),)
+    ),
+    "a fault twice": replace(RACE, faults=2 * (at(seconds=1, inject=Cut("pg"), heal_after=1),)),
+    "1 to 64 nodes": replace(RACE, nodes=0),
+    "tells no story": replace(RACE, story=" "),
+    "its name": replace(RACE, name="Last Seat"),
+}
+
+
+@pytest.mark.parametrize(("said", "scenario"), IMPOSSIBLE.items(), ids=IMPOSSIBLE.keys())
+def test_what_cannot_be_is_refused_with_a_sentence(said: str, scenario: Scenario) -> None:
+    with pytest.raises(validation.ScenarioRefused) as refused:
+        validation.refuse(scenario, names=KNOWN, actions=ACTIONS)
+    assert said in str(refused.value)
+
+
+def test_a_habit_the_target_cannot_serve_is_refused() -> None:
+    offered = {name: action for name, action in ACTIONS.items() if name != "hold_at_revision"}
+    with pytest.raises(validation.ScenarioRefused, match="which the target does not offer"):
+        validation.refuse(RACE, names=KNOWN, actions=offered)
+
+
+def test_every_habit_says_what_it_does() -> None:
+    assert all(habit.sentence.endswith(".") for habit in habits().values())
+    assert all(habit.operations_max == 1 for habit in habits().values() if habit.then is None)
+
+
+def test_the_journal_of_a_plan_has_room_for_every_operation(tmp_path: Path) -> None:
+    open_loop = replace(
+        RACE,
+        crowd=replace(RACE.crowd, habits={"double_clicker": 1.0}, arrivals=steady(rate=100, seconds=2)),
+        assumptions=(happened("hold:ok"),),
+    )
+    stage = Stage(resources=(Subject(id="1"),), actors=(Actor(owner="o", tenant="t"),))
+    nodes = (Node(label="a", host="127.0.0.1", port=1),)
+    plan = lay_plan(open_loop, run="r", seed=1, nodes=nodes, target=Builtin(), stage=stage, folder=tmp_path)
+    assert plan.operations_max >= 200 * 4
