@@ -34,6 +34,10 @@ _BIGINT_DIGITS: Final = 18  # any number of so many digits fits; longer ones are
 _SERVER_ERROR: Final = 500
 
 
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a command that takes none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A request that has been read: who calls, for which id, with what body and under which key."""
@@ -69,6 +73,7 @@ class Operation:
     query: dict[str, int] | None = None  # names and defaults
     missing: Refusal = errors.NOT_FOUND  # what an id that cannot exist is answered
     admin: bool = False
+    refusals: tuple[Refusal, ...] = ()  # the rules' own, for the document
 
     @property
     def command(self) -> bool:
@@ -150,10 +155,6 @@ async def _body(request: Request, operation: Operation, settings: Settings) -> A
         raise Refused(errors.INVALID_BODY) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refused(errors.MALFORMED_JSON) from None
-
-
-class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a command that takes none."""
 
 
 def _query(request: Request, defaults: dict[str, int]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -19,6 +19,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """An answer's body."""
+
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Make it from a row that has a column for each of its fields."""
+        return cls(**{field: row[field] for field in cls.__struct_fields__})
+
+
+def encoded(body: Reply) -> str:
+    """Return the body as JSON text."""
+    return msgspec.json.encode(body).decode()
 
 
 class NewResource(Request, frozen=True, kw_only=True):
@@ -38,6 +48,26 @@ class NewHold(Request, frozen=True, kw_only=True):
     quantity: Positive = 1
 
 
+class Ask(Request, frozen=True, kw_only=True):
+    """Something done to a row of one's own; with `expectedRevision` only if nothing has changed it since."""
+
+    expected_revision: Count | None = None
+
+
+class NewSize(Request, frozen=True, kw_only=True):
+    """The capacity that a resource is to have."""
+
+    capacity: Count
+
+
+class NewPolicy(Request, frozen=True, kw_only=True):
+    """The policy that a resource is to have; what is left out stays as it is."""
+
+    hold_seconds: Seconds | msgspec.UnsetType = msgspec.UNSET
+    offer_seconds: Seconds | msgspec.UnsetType = msgspec.UNSET
+    per_owner_limit: Positive | msgspec.UnsetType | None = msgspec.UNSET
+
+
 class Resource(Reply, frozen=True, kw_only=True):
     """A resource and its count; `availableCount` is what a new hold could still take."""
 
@@ -54,7 +84,7 @@ class Resource(Reply, frozen=True, kw_only=True):
     per_owner_limit: int | None
 
     @classmethod
-    def of(cls, row: Any) -> Resource:
+    def of(cls, row: Any) -> Self:
         """Make it from a row of `resources`."""
         return cls(
             id=row["id"],
@@ -90,13 +120,46 @@ class Hold(Reply, frozen=True, kw_only=True):
     created_at: datetime
     expires_at: datetime
 
-    @classmethod
-    def of(cls, row: Any) -> Hold:
-        """Make it from a row of `holds`."""
-        return cls(**{field: row[field] for field in cls.__struct_fields__})
-
 
 class TakenHold(Hold, frozen=True, kw_only=True):
     """The hold that a command created."""
 
     resource_revision: int
+
+
+class Entry(Reply, frozen=True, kw_only=True):
+    """A place in the line; `offerId` names the offer that it got."""
+
+    id: int
+    resource_id: int
+    seq: int
+    state: str
+    revision: int
+    reason: str | None
+    offer_id: int | None
+    created_at: datetime
+
+
+class Offer(Reply, frozen=True, kw_only=True):
+    """A seat offered to one waiter for a while."""
+
+    id: int
+    resource_id: int
+    entry_id: int
+    state: str
+    revision: int
+    created_at: datetime
+    expires_at: datetime
+
+
+class Reservation(Reply, frozen=True, kw_only=True):
+    """Seats that are somebody's: from a hold that was confirmed or an offer that was accepted."""
+
+    id: int
+    resource_id: int
+    hold_id: int | None
+    offer_id: int | None
+    quantity: int
+    state: str
+    revision: int
+    created_at: datetime

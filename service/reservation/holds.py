@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from service import errors, statements
 from service.errors import Refused
-from service.reservation import idempotency
+from service.reservation import bodies, claims, handover, idempotency, resources, rules
 from service.reservation.idempotency import Answer, Answered, FingerprintConflict, Replay, Scope
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from service.database import Connection, Database
+    from service.reservation.rules import Action
 
 SQL: Final = statements.load("service.reservation", "holds")
 OPERATION: Final = "hold"
@@ -50,8 +51,11 @@ class Order:
         return idempotency.fingerprint(OPERATION, payload, self.owner_digest)
 
 
-async def place(database: Database, order: Order) -> Answered:
-    """Decide a hold, once per key; raises Refused for what is not stored under it."""
+async def place(database: Database, order: Order, *, lease: timedelta) -> Answered:
+    """Decide a hold, once per key, in one statement where nothing but the resource's own row must be known.
+
+    Raises Refused for what is not stored under the key.
+    """
     fresh = await database.autocommit(lambda connection: take(connection, order))
     if fresh is not None:
         return Answered(fresh, replayed=False)
@@ -63,7 +67,14 @@ async def place(database: Database, order: Order) -> Answered:
             return Answered(Answer(status, body), replayed=True)
         case FingerprintConflict():
             raise Refused(errors.IDEMPOTENCY_FINGERPRINT_CONFLICT)
-    raise Refused(errors.RESOURCE_NOT_FOUND)
+    # No such resource, or one with a limit per owner.
+    return await idempotency.execute(
+        database,
+        order.scope,
+        order.fingerprint,
+        lambda connection: take_counted(connection, order),
+        lease=lease,
+    )
 
 
 async def take(connection: Connection, order: Order, *, at: datetime | None = None) -> Answer | None:
@@ -77,6 +88,53 @@ async def take(connection: Connection, order: Order, *, at: datetime | None = No
         at=at, **_TOLD,
     )  # fmt: skip
     return None if row is None else Answer(row["status"], row["body"])
+
+
+async def take_counted(connection: Connection, order: Order, *, at: datetime | None = None) -> Answer:
+    """Decide a hold of a resource whose owners are limited, in a transaction; raises Refused."""
+    room = await resources.lock(connection, tenant=order.tenant, resource=order.resource)
+    if room["state"] != rules.ResourceState.OPEN:
+        raise Refused(errors.RESOURCE_CLOSED)
+    if room["occupied_count"] + order.quantity > room["capacity"]:
+        raise Refused(errors.CAPACITY_EXHAUSTED)
+    if order.expected_revision not in (None, room["revision"]):
+        raise Refused(errors.RESOURCE_REVISION_CONFLICT)
+    await claims.within_limit(connection, room, order.owner_digest, order.quantity)
+    hold = await SQL["take_locked"].row(
+        connection,
+        resource=order.resource,
+        quantity=order.quantity,
+        owner=order.owner_digest,
+        key=order.key,
+        at=at,
+    )
+    return Answer(201, bodies.encoded(bodies.TakenHold.of(hold)))
+
+
+async def confirm(connection: Connection, action: Action) -> Answer:
+    """Turn a live hold into a reservation; raises Refused."""
+    _, hold = await _checked(connection, action)
+    reservation = await SQL["confirm"].row(connection, hold=action.id, at=hold["at"])
+    return Answer(201, bodies.encoded(bodies.Reservation.of(reservation)))
+
+
+async def cancel(connection: Connection, action: Action) -> Answer:
+    """End a live hold and hand its seats over; raises Refused."""
+    room, hold = await _checked(connection, action)
+    ended = await SQL["cancel"].row(connection, hold=action.id, at=hold["at"])
+    await handover.promote_or_release(connection, room, ended["quantity"], hold["at"])
+    return Answer(200, bodies.encoded(bodies.Hold.of(ended)))
+
+
+async def _checked(connection: Connection, action: Action) -> tuple[Any, Any]:
+    """Lock a hold's resource and return its row and the hold's, read afterwards; raises Refused."""
+    # A hold never changes its resource: read unlocked to know what to lock, and again once the lock is had.
+    seen = await find(connection, tenant=action.tenant, hold=action.id)
+    room = await resources.lock(connection, tenant=action.tenant, resource=seen["resource_id"])
+    hold = await SQL["look"].row(connection, hold=action.id, at=action.at)
+    if (refusal := rules.hold_refusal(hold, action, policy_version=room["policy_version"])) is not None:
+        raise Refused(refusal)
+    return room, hold
 
 
 async def find(connection: Connection, *, tenant: str, hold: int) -> Any:

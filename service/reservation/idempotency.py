@@ -121,27 +121,68 @@ async def acquire(
     at: datetime | None = None,
 ) -> Acquired:
     """Claim a key for `token`, in the transaction that `connection` is in; only tests give `at`."""
+    fresh = await claim(connection, scope, mark, token, lease=lease, at=at)
+    return fresh or await contest(connection, scope, mark, token, lease=lease, at=at)
+
+
+async def claim(
+    connection: Connection,
+    scope: Scope,
+    mark: str,
+    token: str,
+    *,
+    lease: timedelta,
+    at: datetime | None = None,
+) -> New | None:
+    """Claim a key that nobody has used; None where it is known."""
     record = await SQL["claim"].value(
-        connection, tenant=scope.tenant, operation=scope.operation, key=scope.key, fingerprint=mark, token=token,
-        at=at, lease=lease,
-    )  # fmt: skip
-    if record is not None:
-        return New(record, token)
+        connection,
+        tenant=scope.tenant,
+        operation=scope.operation,
+        key=scope.key,
+        fingerprint=mark,
+        token=token,
+        at=at,
+        lease=lease,
+    )
+    return None if record is None else New(record, token)
+
+
+async def contest(
+    connection: Connection,
+    scope: Scope,
+    mark: str,
+    token: str,
+    *,
+    lease: timedelta,
+    at: datetime | None = None,
+) -> Acquired:
+    """Say what a known key allows, and take its claim over if the last worker's lease is over."""
     seen = await _read(connection, scope, at=at)
-    if (answer := settled(seen, mark)) is not None:
-        return answer
-    if seen["remaining"] > timedelta(0):
-        return InProgress(seen["remaining"])
+    if (standing := _standing(seen, mark)) is not None:
+        return standing
     # The last worker may be storing its answer now: wait for it, then look again in a later statement.
     await SQL["lock"].value(connection, record=seen["id"])
     seen = await _read(connection, scope, at=at)
+    if (standing := _standing(seen, mark)) is not None:
+        return standing
+    taken = await SQL["take_over"].value(
+        connection,
+        record=seen["id"],
+        token=token,
+        seen_token=seen["owner_token"],
+        seen_deadline=seen["lease_expires_at"],
+        at=at,
+        lease=lease,
+    )
+    return InProgress(lease) if taken is None else Takeover(seen["id"], token)
+
+
+def _standing(seen: Any, mark: str) -> Replay | FingerprintConflict | InProgress | None:
+    """Return what a known record allows, or None where its claim is there to be taken over."""
     if (answer := settled(seen, mark)) is not None:
         return answer
-    taken = await SQL["take_over"].value(
-        connection, record=seen["id"], token=token, seen_token=seen["owner_token"],
-        seen_deadline=seen["lease_expires_at"], at=at, lease=lease,
-    ) if seen["remaining"] <= timedelta(0) else None  # fmt: skip
-    return InProgress(seen["remaining"]) if taken is None else Takeover(seen["id"], token)
+    return InProgress(seen["remaining"]) if seen["remaining"] > timedelta(0) else None
 
 
 async def finalize(connection: Connection, record: int, token: str, answer: Answer) -> bool:
@@ -165,9 +206,13 @@ async def execute(
     Raises Refused; a final refusal is stored like an answer, and what `work` did before it is rolled back.
     """
     token = secrets.token_hex(16)
-    acquired = await database.transaction(
-        lambda connection: acquire(connection, scope, mark, token, lease=lease)
+    acquired: Acquired | None = await database.autocommit(
+        lambda connection: claim(connection, scope, mark, token, lease=lease)
     )
+    if acquired is None:
+        acquired = await database.transaction(
+            lambda connection: contest(connection, scope, mark, token, lease=lease)
+        )
     match acquired:
         case Replay(status, body):
             return Answered(Answer(status, body), replayed=True)

@@ -13,6 +13,8 @@ from service.reservation.bodies import NewResource, Resource, ResourcePage
 from service.reservation.idempotency import Answer
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from service.database import Connection
     from service.settings import Settings
 
@@ -50,6 +52,20 @@ async def find(connection: Connection, *, tenant: str, resource: int) -> Any:
     if row is None:
         raise Refused(errors.RESOURCE_NOT_FOUND)
     return row
+
+
+async def lock(connection: Connection, *, tenant: str, resource: int) -> Any:
+    """Lock a resource and return its row as it is now; whatever else is read must be read after this."""
+    row = await SQL["lock"].row(connection, tenant=tenant, resource=resource)
+    if row is None:
+        raise Refused(errors.RESOURCE_NOT_FOUND)
+    return row
+
+
+async def clock(connection: Connection, at: datetime | None = None) -> datetime:
+    """Return the database's time; asked after the last lock that the decision needs."""
+    now: datetime = await SQL["clock"].value(connection, at=at)
+    return now
 
 
 async def page(connection: Connection, *, tenant: str, after: int, rows: int) -> ResourcePage:

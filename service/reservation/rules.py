@@ -5,11 +5,17 @@ The same moves stand twice more, in the schema's checks and triggers and in docs
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from service import errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
+
+    from service.errors import Refusal
 
 
 class ResourceState(StrEnum):
@@ -101,11 +107,55 @@ STATES: Final[Mapping[str, type[StrEnum]]] = {
 }
 
 
-def delivery_id(entry: int) -> str:
-    """Return the stable id under which the offer to a waitlist entry is announced, once."""
-    return f"waitlist-{entry}-offered"
-
-
 def retry_delay(attempt: int, *, initial_seconds: float, max_seconds: float) -> float:
     """Return how long a delivery rests after its `attempt`-th failure: doubling from the first to the longest."""
     return min(initial_seconds * 2.0 ** (attempt - 1), max_seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What an owner wants done to a row of theirs; with `expected_revision` only if nothing has changed it since."""
+
+    tenant: str
+    owner_digest: str
+    id: int
+    expected_revision: int | None = None
+    at: datetime | None = None  # given by tests only; else the database's clock decides
+
+
+def hold_refusal(hold: Mapping[str, Any], action: Action, *, policy_version: int) -> Refusal | None:
+    """Return why a hold may not be confirmed or cancelled, or None; `hold["at"]` is the time after the lock."""
+    if hold["owner_digest"] != action.owner_digest:
+        return errors.OWNER_MISMATCH
+    if hold["state"] != HoldState.ACTIVE:
+        return errors.HOLD_NOT_ACTIVE
+    if action.expected_revision not in (None, hold["revision"]):
+        return errors.REVISION_CONFLICT
+    if hold["policy_version"] != policy_version:
+        return errors.POLICY_VERSION_MISMATCH
+    return errors.HOLD_EXPIRED if hold["expires_at"] <= hold["at"] else None
+
+
+def offer_refusal(offer: Mapping[str, Any], action: Action) -> Refusal | None:
+    """Return why an offer may not be accepted or declined, or None; `offer["at"]` is the time after the lock."""
+    if offer["owner_digest"] != action.owner_digest:
+        return errors.OWNER_MISMATCH
+    if offer["state"] != OfferState.ACTIVE:
+        return errors.OFFER_NOT_ACTIVE
+    if action.expected_revision not in (None, offer["revision"]):
+        return errors.REVISION_CONFLICT
+    return errors.OFFER_EXPIRED if offer["expires_at"] <= offer["at"] else None
+
+
+def entry_refusal(entry: Mapping[str, Any], action: Action) -> Refusal | None:
+    """Return why a waitlist entry may not leave the line, or None."""
+    if entry["owner_digest"] != action.owner_digest:
+        return errors.OWNER_MISMATCH
+    return None if entry["state"] == EntryState.WAITING else errors.ENTRY_NOT_WAITING
+
+
+def reservation_refusal(reservation: Mapping[str, Any], action: Action) -> Refusal | None:
+    """Return why a reservation may not be cancelled, or None."""
+    if reservation["owner_digest"] != action.owner_digest:
+        return errors.OWNER_MISMATCH
+    return None if reservation["state"] == ReservationState.CONFIRMED else errors.RESERVATION_NOT_CONFIRMED

@@ -59,3 +59,38 @@ SELECT status, body FROM stored
 -- Reads one hold of the tenant.
 SELECT id, resource_id, owner_digest, quantity, state, revision, policy_version, created_at, expires_at, ended_at
 FROM holds WHERE id = :hold AND tenant = :tenant
+
+-- name: take_locked
+-- Takes seats of a resource that this transaction has locked and found free: the count and the hold move together.
+WITH occupied AS (
+    UPDATE resources SET occupied_count = occupied_count + :quantity, revision = revision + 1
+    WHERE id = :resource AND state = 'OPEN' AND occupied_count + :quantity <= capacity
+    RETURNING id, tenant, revision, policy_version, hold_ttl, coalesce(:at::timestamptz, clock_timestamp()) AS at
+), held AS (
+    INSERT INTO holds (tenant, resource_id, owner_digest, idempotency_key, quantity, policy_version, created_at,
+                       expires_at)
+    SELECT tenant, id, :owner, :key, :quantity, policy_version, at, at + hold_ttl FROM occupied
+    RETURNING *
+)
+SELECT held.*, occupied.revision AS resource_revision FROM held, occupied
+
+-- name: look
+-- Reads a hold and the time, both after the lock on its resource was had.
+SELECT *, coalesce(:at::timestamptz, clock_timestamp()) AS at FROM holds WHERE id = :hold
+
+-- name: confirm
+-- Turns a live hold into a reservation: the seats stay counted, only their claim changes.
+WITH ended AS (
+    UPDATE holds SET state = 'CONFIRMED', revision = revision + 1, ended_at = :at
+    WHERE id = :hold AND state = 'ACTIVE'
+    RETURNING *
+)
+INSERT INTO reservations (tenant, resource_id, hold_id, owner_digest, quantity, created_at)
+SELECT tenant, resource_id, id, owner_digest, quantity, ended_at FROM ended
+RETURNING *
+
+-- name: cancel
+-- Ends a live hold at its owner's wish; its seats are handed over or released in the same transaction.
+UPDATE holds SET state = 'CANCELLED', revision = revision + 1, ended_at = :at
+WHERE id = :hold AND state = 'ACTIVE'
+RETURNING *
