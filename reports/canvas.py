@@ -33,6 +33,7 @@ INKS = {
     "series-3": "#0a0b0a",
     "series-4": "#0a0b0b",
 }
+WIDTH_INCHES = 11.0
 SERIES = ("series-1", "series-2", "series-3", "series-4")
 _TOKENS = {colour: f"var(--{name})" for name, colour in INKS.items()}
 _SETTINGS: dict[Any, Any] = {
@@ -65,10 +66,21 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def sheet(rows: int = 1, height_inches: float = 3.6, columns: int = 1) -> tuple[Figure, list[Axes]]:
+def sheet(
+    rows: int = 1, height_inches: float = 3.6, columns: int = 1, top_inches: float = 0.25
+) -> tuple[Figure, list[Axes]]:
     """Return a figure of the page's width with `rows` × `columns` axes, outside pyplot and its registry."""
-    figure = Figure(figsize=(11.0, height_inches), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
+    # Fixed margins: letting Matplotlib lay out by measuring every label takes as long as drawing.
+    margins = {
+        "left": 0.62 / WIDTH_INCHES,
+        "right": 1 - 0.12 / WIDTH_INCHES,
+        "bottom": 0.5 / height_inches,
+        "top": 1 - top_inches / height_inches,
+        "hspace": 0.62,
+        "wspace": 0.12,
+    }
+    axes = figure.subplots(rows, columns, squeeze=False, gridspec_kw=margins).ravel().tolist()
     for one in axes:
         one.grid(axis="y")
         one.set_axisbelow(True)

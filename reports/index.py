@@ -67,10 +67,10 @@ def entries(runs_root: Path) -> list[Entry]:
     for scenario in _folders(runs_root):
         for folder in _folders(scenario):
             told, why = _verdict(folder)
-            if told is None and not (folder / "scenario.json").is_file():
-                if started(folder.name) is None:
-                    continue
-                why = "nothing was written yet"
+            parts = [name for name in ("scenario.json", "verdict.json") if (folder / name).is_file()]
+            if not parts and started(folder.name) is None:
+                continue
+            why = why if parts else "nothing was written yet"
             report = folder / "report.html"
             href = f"{quote(scenario.name)}/{quote(folder.name)}/report.html" if report.is_file() else None
             found.append(

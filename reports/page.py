@@ -15,6 +15,7 @@ from reports import wording
 from reports.plots import draw
 from reports.printable import clean, shorten
 from reports.race import timeline
+from reports.trail import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +32,8 @@ CELL_CHARACTERS_MAX = 200
 def render(verdict: Verdict, run: Evidence, tables: Tables, scores: tuple[Score, ...]) -> str:
     """Return report.html for one run."""
     findings = wording.worst_first(verdict.findings)
+    with opened(run) as trail:
+        race, occupied = timeline(run, verdict, trail), trail.occupancy()
     return (
         environment()
         .get_template("report.html.j2")
@@ -44,8 +47,8 @@ def render(verdict: Verdict, run: Evidence, tables: Tables, scores: tuple[Score,
             held=[finding for finding in findings if finding.judgement is Judgement.VALID],
             tables=tables,
             scores=scores,
-            race=timeline(run, verdict),
-            plots=draw(run),
+            race=race,
+            plots=draw(run, occupied),
         )
     )
 

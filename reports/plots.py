@@ -39,13 +39,15 @@ class Plot:
     key: tuple[tuple[str, str], ...] = ()
 
 
-def draw(run: Evidence) -> tuple[Plot, ...]:
+def draw(run: Evidence, occupied: pd.DataFrame | None = None) -> tuple[Plot, ...]:
     """Draw every plot that the evidence can carry."""
     drawn: list[Plot] = []
     # One for all of them: each entry copies and restores the whole of Matplotlib's settings.
     with house_style():
         if run.operations is not None and run.operations["done_ms"].notna().any():
             drawn += [spectrum(run.operations), scatter(run, run.operations), rates(run, run.operations)]
+        if occupied is not None:
+            drawn.append(occupancy(run, occupied))
         if run.samples is not None and not run.samples.empty:
             drawn.append(courses(run, run.samples))
     return tuple(drawn)
@@ -164,11 +166,62 @@ def rates(run: Evidence, operations: pd.DataFrame) -> Plot:
     )
 
 
+def occupancy(run: Evidence, occupied: pd.DataFrame) -> Plot:
+    """Draw how many units were claimed after each commit, against what there is; what is too much is marked."""
+    figure, (axes,) = sheet(height_inches=3.0)
+    by_resource = occupied.groupby("resource", sort=False)
+    few = by_resource.ngroups <= len(SERIES)
+    if few:
+        lines = [(str(resource), part) for resource, part in by_resource]
+    else:
+        # A resource keeps its last figures until its next commit, so that the sum is right after each one.
+        steps = occupied.assign(
+            claimed=by_resource["claimed"].diff().fillna(occupied["claimed"]).cumsum(),
+            capacity=by_resource["capacity"].diff().fillna(occupied["capacity"]).cumsum(),
+        )
+        lines = [(f"all {by_resource.ngroups:,} resources", steps)]
+    for (_, every), colour in zip(lines, SERIES, strict=False):
+        part = every.drop_duplicates("at_ms", keep="last")
+        seconds = [*(part["at_ms"] / 1e3), max(run.seconds, float(part["at_ms"].max()) / 1e3)]
+        for figures, style in (("claimed", "-"), ("capacity", "--")):
+            level = [*part[figures], part[figures].iloc[-1]]
+            axes.step(seconds, level, style, where="post", color=INKS[colour], linewidth=1.5)
+    over = occupied[occupied["claimed"] > occupied["capacity"]]
+    for at in over["at_ms"]:
+        axes.axvline(at / 1e3, color=INKS["fault"], linewidth=1.2)
+    bands(axes, run.faults, run.end_ms)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("units")
+    axes.set_xlabel("seconds after t₀")
+    worst = (
+        ""
+        if over.empty
+        else (
+            f" Red: {counted(len(over), 'commit')} after which a resource had more claimed than it has, "
+            f"the worst {int((over['claimed'] - over['capacity']).max())} over."
+        )
+    )
+    return Plot(
+        name="occupancy",
+        heading="Occupancy after every commit",
+        drawing=svg(
+            figure,
+            name="occupancy",
+            title="Occupancy from the trail",
+            describe="Units claimed and capacity after each commit, over seconds after the start.",
+        ),
+        caption=f"Solid: units claimed, from the rows themselves. Dashed: capacity.{worst}{_band_words(run)}",
+        key=tuple((colour, name) for (name, _), colour in zip(lines, SERIES, strict=False)),
+    )
+
+
 def courses(run: Evidence, samples: pd.DataFrame) -> Plot:
     """Draw each sampled metric over time, one small panel a metric and one line a source."""
     metrics = list(samples["metric"].value_counts().index[:METRICS_MAX])
     sources = sorted(samples["source"].dropna().unique())
-    figure, panels = sheet(rows=-(-len(metrics) // 2), columns=2, height_inches=1.9 * -(-len(metrics) // 2))
+    figure, panels = sheet(
+        rows=-(-len(metrics) // 2), columns=2, height_inches=2.0 * -(-len(metrics) // 2), top_inches=0.45
+    )
     for axes, metric in zip(panels, sorted(metrics), strict=False):
         chosen = samples[samples["metric"] == metric]
         for number, source in enumerate(sources):

@@ -23,7 +23,7 @@ def clean(text: str) -> str:
 
     A second line of defence: the evidence is redacted where it is written.
     """
-    text = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
     if "://" in text:
         text = _USERINFO.sub(rf"\g<scheme>{REDACTED}@", text)
     text = _BEARER.sub(f"Bearer {REDACTED}", text)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker.verdict import Judgement
-from reports import commits
 from reports.wording import OUTCOME_WORDS
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from checker.verdict import Scalar, Verdict
     from reports.evidence import Evidence
+    from reports.trail import Commit, Trail
 
 BUYERS_MAX = 40
 _SUBJECT_WORDS = ("subject", "resource", "resource_id")
@@ -75,7 +75,7 @@ class Timeline:
     commits_note: str
 
 
-def timeline(run: Evidence, verdict: Verdict) -> Timeline | None:
+def timeline(run: Evidence, verdict: Verdict, trail: Trail) -> Timeline | None:
     """Tell the most interesting race: a violated one, else the tightest; None where nobody raced."""
     if run.operations is None:
         return None
@@ -89,7 +89,7 @@ def timeline(run: Evidence, verdict: Verdict) -> Timeline | None:
     last = float(chosen[["sent_ms", "done_ms"]].max().max())
     subject = str(chosen["subject"].mode().iloc[0]) if chosen["subject"].notna().any() else ""
     window = _Window(start=min(start, float(chosen["intended_ms"].min())), end=last)
-    found, note = commits.of_subject(run, subject, around_ms=(window.start, window.end))
+    found, note = trail.commits(subject, around_ms=(window.start, window.end))
     lanes, others = _lanes(chosen, window, found)
     return Timeline(
         race=int(race),
@@ -160,32 +160,28 @@ def _race_of(raced: pd.DataFrame, example: Mapping[str, Scalar]) -> float | None
     return None
 
 
-def _lanes(
-    chosen: pd.DataFrame, window: _Window, found: tuple[commits.Commit, ...]
-) -> tuple[list[Lane], list[Tick]]:
+def _lanes(chosen: pd.DataFrame, window: _Window, found: tuple[Commit, ...]) -> tuple[list[Lane], list[Tick]]:
     """Return a lane for each buyer in the order they left, and the commits that belong to none of them."""
     owed = list(found)
     lanes: list[Lane] = []
     for arrival, part in chosen.groupby(chosen["arrival"].fillna(-1), sort=False):
-        bars, made = [], set()
-        for row in part.itertuples():
-            bars.append(_bar(row, window))
-            made.add(str(row.created))
-        mine = [commit for commit in owed if commit.row in made]
-        owed = [commit for commit in owed if commit.row not in made]
+        bars = tuple(_bar(row, window) for row in part.itertuples())
+        sent = frozenset(part["op"])
+        mine = [commit for commit in owed if commit.operations & sent]
+        owed = [commit for commit in owed if not commit.operations & sent]
         owner = part["owner"].iloc[0]
         lanes.append(
             Lane(
                 buyer=owner if isinstance(owner, str) and owner else f"buyer {int(float(str(arrival)))}",
                 won=bool((part["outcome"] == "ok").any()),
-                bars=tuple(bars),
+                bars=bars,
                 ticks=tuple(_tick(commit, window) for commit in mine),
             )
         )
     return lanes, [_tick(commit, window) for commit in owed]
 
 
-def _tick(commit: commits.Commit, window: _Window) -> Tick:
+def _tick(commit: Commit, window: _Window) -> Tick:
     return Tick(at_ms=commit.at_ms, left=window.left(commit.at_ms), what=commit.what)
 
 

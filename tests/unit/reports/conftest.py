@@ -27,14 +27,20 @@ CHANGES = pa.schema(
         *((f"new_{name}", pa.string()) for name in ("id", "resource_id", "state", "quantity")),
     ]
 )
+RESOURCE_CHANGES = pa.schema(
+    [*schemas.CHANGE_HEAD, *((f"new_{name}", pa.string()) for name in ("id", "capacity", "state"))]
+)
+RESOURCES = CanonicalTable(
+    table="resources", key=("id",), columns={"id": "id", "capacity": "capacity", "state": "state"}
+)
 HOLDS = CanonicalTable(
     table="holds",
     key=("id",),
     columns={
-        "id": "new_id",
-        "resource": "new_resource_id",
-        "state": "new_state",
-        "quantity": "new_quantity::BIGINT",
+        "id": "id",
+        "resource": "resource_id",
+        "state": "state",
+        "quantity": "quantity",
     },
 )
 
@@ -73,12 +79,21 @@ def build(folder: Path, recipe: Recipe) -> Path:
     pq.write_table(
         pa.Table.from_pylist(recipe.rows, schema=schemas.OPERATIONS), folder / "operations.parquet"
     )
-    (folder / "changes").mkdir(exist_ok=True)
+    for part in ("changes", "base"):
+        (folder / part).mkdir(exist_ok=True)
+    resources = [
+        {"commit_lsn": None, "action": "B", "new_id": str(race + 1), "new_capacity": "1", "new_state": "OPEN"}
+        for race in range(recipe.races)
+    ]
+    pq.write_table(
+        pa.Table.from_pylist(resources, schema=RESOURCE_CHANGES), folder / "base" / "resources.parquet"
+    )
+    pq.write_table(RESOURCE_CHANGES.empty_table(), folder / "changes" / "resources.parquet")
     pq.write_table(pa.Table.from_pylist(recipe.changes, schema=CHANGES), folder / "changes" / "holds.parquet")
     end_ns = T0_NS + recipe.races * 150_000_000
     clocks = [
         {"process": process, "mono_ns": at, "real_ns": at + EPOCH_OFFSET_NS, "slack_ns": 18_000}
-        for process in ("load-0", "postgresql")
+        for process in ("load-0", "postgres")
         for at in (T0_NS, end_ns)
     ]
     pq.write_table(pa.Table.from_pylist(clocks, schema=schemas.CLOCKS), folder / "clocks.parquet")
@@ -112,7 +127,7 @@ def brief(folder: Path, recipe: Recipe) -> Brief:
         command=f"lastseat run last_seat_race --seed {recipe.seed}",
         invariants=("never_oversold",),
         assumptions=(),
-        tables={"holds": HOLDS},
+        tables={"holds": HOLDS, "resources": RESOURCES},
         t0_ns=T0_NS,
         links={"redis-a": "127.0.0.1:41001 → 127.0.0.1:6379"} if recipe.fault else {},
         parts={"postgresql": "18.6", "proxy": "toxiproxy 2.12.0", "machine": "2 cores, Linux 6.1"},
@@ -287,3 +302,9 @@ def _fault(end_ns: int) -> dict[str, Any]:
         "proof": "A probe through redis-a was refused after 0.4 ms.",
         "error": None,
     }
+
+
+@pytest.fixture
+def make_verdict() -> Callable[..., Verdict]:
+    """Return the maker of verdicts."""
+    return verdict

@@ -1,0 +1,103 @@
+"""The verdict in a terminal is short, in colour only where that is wanted, and in plain lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from checker.verdict import Judgement, WitnessLine
+from reports.terminal import WITNESS_LINES_MAX, Outcome, print_closing, print_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checker.verdict import Verdict
+
+FOLDER = Path("runs/last_seat_race/2026-05-04T12-30-00Z")
+
+
+def _printed(verdict: Verdict, *, terminal: bool = False, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(raw, encoding=encoding), force_terminal=terminal, width=60)
+    print_verdict(verdict, FOLDER, console)
+    console.file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_a_valid_run_takes_a_few_lines_and_names_its_report(make_verdict: Callable[..., Verdict]) -> None:
+    lines = _printed(make_verdict(FOLDER)).splitlines()
+    assert lines[0] == "✓ last_seat_race: Every invariant held"
+    assert lines[-1].endswith("/report.html")
+    assert len(lines) == 4
+
+
+def test_a_violation_is_told_with_witness_and_replay(make_verdict: Callable[..., Verdict]) -> None:
+    text = _printed(make_verdict(FOLDER, Judgement.INVALID))
+    assert "never_oversold violated" in text
+    assert "1,053.90 ms  PostgreSQL  commits hold 8001: 1 of 1 taken" in text
+    assert "again:   lastseat run last_seat_race --seed 7" in text
+
+
+def test_a_long_witness_is_told_in_a_dozen_lines_by_its_beginning_and_end(
+    make_verdict: Callable[..., Verdict],
+) -> None:
+    verdict = make_verdict(FOLDER, Judgement.INVALID)
+    moments = tuple(WitnessLine(at_ms=float(at), who="buyer", what=f"moment {at}") for at in range(100))
+    verdict = msgspec.structs.replace(
+        verdict, findings=(msgspec.structs.replace(verdict.findings[1], witness=moments),)
+    )
+    told = _printed(verdict).split("\n\n")[1].splitlines()
+    assert len(told) == WITNESS_LINES_MAX
+    assert told[3].endswith("moment 0")
+    assert told[-1].endswith("moment 99")
+    assert any("92 moments more in the report" in line for line in told)
+
+
+def test_a_pipe_gets_whole_lines_and_no_colour(make_verdict: Callable[..., Verdict]) -> None:
+    text = _printed(make_verdict(FOLDER, Judgement.INVALID, story="x"))
+    assert "\x1b" not in text
+    assert any(len(line) > 60 for line in text.splitlines())
+
+
+def test_a_terminal_gets_colour_unless_no_color_is_set(
+    make_verdict: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1;31m" in _printed(make_verdict(FOLDER, Judgement.INVALID), terminal=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "31m" not in _printed(make_verdict(FOLDER, Judgement.INVALID), terminal=True)
+
+
+def test_names_can_neither_command_the_terminal_nor_style_the_text(
+    make_verdict: Callable[..., Verdict],
+) -> None:
+    verdict = make_verdict(FOLDER, reasons=("\x1b]0;owned\x07 [bold]loud[/bold] [/nonsense]",))
+    text = _printed(verdict)
+    assert "\x1b" not in text
+    assert "[bold]loud[/bold] [/nonsense]" in text
+
+
+def test_an_ascii_terminal_is_spoken_to_in_ascii(make_verdict: Callable[..., Verdict]) -> None:
+    assert _printed(make_verdict(FOLDER), encoding="ascii").startswith("+ last_seat_race")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_closing_table_has_a_line_for_each_run(
+    make_verdict: Callable[..., Verdict], terminal: bool
+) -> None:
+    file = io.StringIO()
+    outcomes = [
+        Outcome(verdict=make_verdict(FOLDER), seconds=4.21),
+        Outcome(verdict=make_verdict(FOLDER, Judgement.INVALID), seconds=5.0),
+    ]
+    print_closing(outcomes, Console(file=file, force_terminal=terminal, no_color=True, width=100))
+    lines = [line for line in file.getvalue().splitlines() if "last_seat_race" in line]
+    assert ["held" in lines[0], "violated" in lines[1]] == [True, True]
+    assert "4.2" in lines[0]
+    assert "oversell-read-write" in lines[1]
