@@ -16,6 +16,8 @@ from service.reservation import expiry, leadership
 from service.reservation.leadership import Deposed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from service.database import Connection, Database
     from service.reservation.expiry import Due, Summary
     from service.reservation.leadership import Term
@@ -50,6 +52,7 @@ class Sweeper:
     database: Database
     settings: Settings
     instance: str
+    monotonic: Callable[[], float] = time.monotonic
     term: Term | None = None
     _busy: bool = False
     _resting: dict[int, int] = field(default_factory=dict)  # resource → ticks to leave it out
@@ -78,7 +81,7 @@ class Sweeper:
         return await self._sweep(self.term)
 
     async def _sweep(self, term: Term) -> Sweep:
-        deadline = time.monotonic() + self.settings.sweep_budget_seconds
+        deadline = self.monotonic() + self.settings.sweep_budget_seconds
         found = await self.database.read(
             lambda connection: expiry.find_due(
                 connection, limit=self.settings.sweep_resources_max, resting=self._rest()
@@ -86,7 +89,7 @@ class Sweeper:
         )
         summaries, failed = [], 0
         for due in found:
-            if time.monotonic() >= deadline:
+            if self.monotonic() >= deadline:
                 break
             try:
                 summaries.append(await self._finalize(due, term))
