@@ -118,10 +118,12 @@ class Nemesis:
         await asyncio.gather(*(course.recover() for course in self._courses))
 
     async def _reset(self) -> None:
-        """Take everything off at once, as the last resort after single faults could not be healed."""
-        if self._reach.network is not None:
-            with contextlib.suppress(NetworkError):  # the records already say what was not healed
-                await self._reach.network.reset()
+        """Free every link of this lab, as the last resort after single faults could not be healed."""
+        if (network := self._reach.network) is not None:
+            for link in self._reach.links.values():
+                with contextlib.suppress(NetworkError):  # the records already say what was not healed
+                    await network.restore(link.name)
+                    await network.clear(link.name, "")
 
 
 class Course:

@@ -139,7 +139,9 @@ def _http_bulk(size_bytes: int, stream: Stream) -> Question:
             b"X-Pad-%d: %s\r\n" % (place, b"x" * length) for place, length in enumerate(lengths)
         )
         return Question(request=_GET + padding + b"\r\n")
-    return Question(request=HTTP.short.request * (size_bytes // _HTTP_ANSWER_BYTES_MIN + 1), enough_bytes=size_bytes)
+    return Question(
+        request=HTTP.short.request * (size_bytes // _HTTP_ANSWER_BYTES_MIN + 1), enough_bytes=size_bytes
+    )
 
 
 def _redis_bulk(size_bytes: int, stream: Stream) -> Question:

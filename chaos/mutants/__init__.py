@@ -1,0 +1,95 @@
+"""Planted bugs: each file here is one, a bug of a public report put into the running service.
+
+A file `<kind_with_underscores>.py` defines `MUTANT`, what the bug is and who must catch it, and `plant()`, which
+replaces a named function or statement of the service in the process that calls it. `chaos.launch` calls it
+before the service starts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chaos.faults import FaultSpellingError, parse
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+class BrokenMutant(Exception):  # noqa: N818 - names the file that is broken
+    """A file of this folder does not define a mutant; the text names the file and what is wrong with it."""
+
+
+class UnknownMutant(LookupError):  # noqa: N818 - the answer to a name
+    """No mutant has that name; the text tells which there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One planted bug: its mechanism in a sentence, the public reports of it, and how the bench catches it.
+
+    `reports` are `owner/repo#number`; `scenario` is the one that provokes it; `caught_by` are the invariants that must
+    each find it; `faults` (spelled as on the command line) make its race wider, and are not needed to catch it.
+    """
+
+    name: str
+    mechanism: str
+    reports: tuple[str, ...]
+    scenario: str
+    caught_by: tuple[str, ...]
+    faults: tuple[str, ...] = ()
+
+
+def names() -> tuple[str, ...]:
+    """Name every mutant without importing one."""
+    return tuple(sorted(_name(found.name) for found in pkgutil.iter_modules(__path__)))
+
+
+def discover() -> dict[str, Mutant]:
+    """Find every mutant by name. Raises BrokenMutant."""
+    return {name: _checked(name)[0] for name in names()}
+
+
+def plant(name: str) -> Mutant:
+    """Plant one bug in this process and return what it is. Raises UnknownMutant and BrokenMutant."""
+    if name not in names():
+        raise UnknownMutant(f"there is no mutant {name!r}; known: {', '.join(names()) or 'none'}")
+    mutant, module = _checked(name)
+    module.plant()
+    return mutant
+
+
+def _checked(name: str) -> tuple[Mutant, ModuleType]:
+    file = f"{name.replace('-', '_')}.py"
+    try:
+        module = importlib.import_module(f"{__name__}.{file.removesuffix('.py')}")
+    except Exception as error:
+        raise BrokenMutant(f"chaos/mutants/{file} cannot be imported: {error!r}") from error
+    mutant = getattr(module, "MUTANT", None)
+    if not isinstance(mutant, Mutant):
+        raise BrokenMutant(f"chaos/mutants/{file} defines no MUTANT of type Mutant")
+    if not callable(getattr(module, "plant", None)):
+        raise BrokenMutant(f"chaos/mutants/{file} defines no function plant()")
+    if problem := _problem(mutant, name):
+        raise BrokenMutant(f"chaos/mutants/{file}: {problem}")
+    return mutant, module
+
+
+def _problem(mutant: Mutant, name: str) -> str:
+    if mutant.name != name:
+        return f"its MUTANT is named {mutant.name!r} instead of {name!r}"
+    for field in ("mechanism", "reports", "scenario", "caught_by"):
+        if not getattr(mutant, field):
+            return f"its MUTANT has no {field}"
+    try:
+        for spelled in mutant.faults:
+            parse(spelled)
+    except FaultSpellingError as error:
+        return str(error)
+    return ""
+
+
+def _name(module: str) -> str:
+    return module.replace("_", "-")
