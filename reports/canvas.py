@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from reports.evidence import Fault
+    from reports.evidence import Evidence, Fault
 
 # Figures are drawn in these stand-in colours, which the SVG then takes from the page's style sheet, so that one
 # drawing serves light, dark and print.
@@ -57,10 +59,25 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+# Matplotlib's settings are the whole process's: two reports drawn in two threads would undo each other's.
+_ONE_DRAWS = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """One drawing with its caption and its key: pairs of style sheet colour and what it stands for."""
+
+    name: str
+    heading: str
+    drawing: Markup
+    caption: str
+    key: tuple[tuple[str, str], ...] = ()
+
+
 @contextmanager
 def house_style() -> Iterator[None]:
     """Put Matplotlib's settings to the house's, whatever the user's own file says, and back at the end."""
-    with mpl.rc_context():
+    with _ONE_DRAWS, mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
         yield
@@ -106,6 +123,16 @@ def bands(axes: Axes, faults: Iterable[Fault], end_ms: float) -> None:
             fontsize=9,
             fontweight="bold",
         )
+
+
+def band_words(run: Evidence) -> str:
+    """Return the sentence of a caption that says which faults the numbered bands are, if there are any."""
+    named = [
+        f"{number} {fault.name}"
+        for number, fault in enumerate(run.faults, 1)
+        if fault.injected_ms is not None
+    ]
+    return f" Shaded: {', '.join(named)}." if named else ""
 
 
 def svg(figure: Figure, *, name: str, title: str, describe: str) -> Markup:
