@@ -106,7 +106,7 @@ def _history_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
         return Measured(False, required, lack)
     parts = evidence.rows(
         f"""
-        SELECT op >> {SHARD_SHIFT} AS part, count(DISTINCT op), count(*), max(op & ((1 << {SHARD_SHIFT}) - 1)) + 1
+        SELECT op >> {SHARD_SHIFT} AS part, count(DISTINCT op), count(*), max(op & {(1 << SHARD_SHIFT) - 1}) + 1
         FROM operations GROUP BY part ORDER BY part
         """
     )

@@ -15,6 +15,7 @@ from checker.brief import Assumption, Brief, CanonicalTable, write_brief
 from checker.judge import check
 from checker.state import SNAPSHOT_KEY
 from checker.trail.record import TrailRecord, TrailStatus, write_record
+from checker.verdict import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,6 +122,8 @@ class Run:
     samples: list[dict[str, Any]] = field(default_factory=list)
     state_edits: list[Callable[[dict[tuple[str, str], Row]], object]] = field(default_factory=list)
     lost_commits: set[int] = field(default_factory=set)
+    trail: TrailStatus = TrailStatus.DRAINED
+    not_written: set[str] = field(default_factory=set)
     tables: dict[str, CanonicalTable] = field(default_factory=lambda: dict(TABLES))
     xid_offset: int = 0
 
@@ -213,6 +216,7 @@ class Run:
         replayed: bool | None = False,
         intended: float | None = None,
         shard: int = 0,
+        tenant: str = "t",
     ) -> int:
         sequence = sum(1 for operation in self.operations if operation["shard"] == shard)
         op = shard << 40 | sequence
@@ -226,7 +230,7 @@ class Run:
                 "attempt": attempt,
                 "kind": kind,
                 "node": "a",
-                "tenant": "t",
+                "tenant": tenant,
                 "owner": f"buyer-{op}",
                 "subject": subject,
                 "quantity": quantity,
@@ -275,6 +279,37 @@ class Run:
             "state": state,
         }
         return Change("holds", action, row)
+
+    def reserved(self, name: str, resource: str, *, state: str = "CONFIRMED") -> Change:
+        row: Row = {"id": name, "resource_id": resource, "quantity": "1", "state": state}
+        return Change("reservations", "I", row)
+
+    def offered(self, name: str, resource: str) -> Change:
+        return Change("offers", "I", {"id": name, "resource_id": resource, "state": "ACTIVE"})
+
+    def told_of(self, change: Change, **columns: str) -> Change:
+        """The same change with other values."""
+        return Change(change.table, change.action, change.row | columns, change.opened)
+
+    def stood(self, change: Change) -> None:
+        """Let a row have stood there before the trail began."""
+        self.base.append(Change(change.table, "B", change.row))
+        self.rows[change.table, change.row[KEYS[change.table]] or ""] = change.row
+
+    def removed(self, hold: str, action: str = "D") -> Change:
+        return Change("holds", action, {"id": hold})
+
+    def offers_reservations(self) -> None:
+        self.tables["reservations"] = RESERVATIONS
+
+    def offers_offers(self) -> None:
+        self.tables["offers"] = OFFERS
+
+    def unmap(self, table: str, column: str) -> None:
+        """Take a column out of what the target offers."""
+        mapping = self.tables[table]
+        columns = {name: sql for name, sql in mapping.columns.items() if name != column}
+        self.tables[table] = msgspec.structs.replace(mapping, columns=columns)
 
     def counted(self, resource: str, occupied: int, **columns: str) -> Change:
         """The resource's row with another count."""
@@ -332,7 +367,7 @@ class Run:
     def write(self) -> Path:
         self.folder.mkdir(exist_ok=True)
         write_brief(self.folder, msgspec.structs.replace(self.brief, tables=self.tables))
-        write_record(self.folder, TrailRecord(status=TrailStatus.DRAINED, transactions=len(self.commits)))
+        write_record(self.folder, TrailRecord(status=self.trail, transactions=len(self.commits)))
         for name, schema in (
             ("operations", schemas.OPERATIONS),
             ("snapshots", schemas.SNAPSHOTS),
@@ -340,7 +375,10 @@ class Run:
             ("faults", schemas.FAULTS),
             ("samples", schemas.SAMPLES),
         ):
-            pq.write_table(pa.Table.from_pylist(getattr(self, name), schema), self.folder / f"{name}.parquet")
+            if name not in self.not_written:
+                pq.write_table(
+                    pa.Table.from_pylist(getattr(self, name), schema), self.folder / f"{name}.parquet"
+                )
         rows = dict(self.rows)
         for edit in self.state_edits:
             edit(rows)
@@ -371,6 +409,8 @@ class Run:
             ("changes", changes, headed),
             ("state", state, own),
         ):
+            if part in self.not_written:
+                continue
             (self.folder / part).mkdir(exist_ok=True)
             pq.write_table(pa.Table.from_pylist(content, schema), self.folder / part / f"{table}.parquet")
 
@@ -381,6 +421,12 @@ class Run:
         self.given(invariants=(name,))
         (finding,) = self.verdict().findings
         return finding
+
+    def violated(self) -> set[str]:
+        """The invariants, of all there are, that this evidence violates."""
+        return {
+            finding.invariant for finding in self.verdict().findings if finding.judgement is Judgement.INVALID
+        }
 
     def premise(self, assumption: Assumption) -> Premise:
         self.assume(assumption)

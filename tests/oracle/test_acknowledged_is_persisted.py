@@ -1,0 +1,81 @@
+"""What a buyer was told had happened stands in the database, as it was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checker.verdict import Judgement
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+NAME = "acknowledged_is_persisted"
+
+
+def test_an_acknowledged_hold_that_stands_is_valid(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    finding = run.finding(NAME)
+    assert (finding.judgement, finding.looked_at) == (Judgement.VALID, 1)
+
+
+@pytest.mark.parametrize("created", ["ghost", None])
+def test_an_acknowledged_hold_that_never_was_is_caught(run: Run, created: str | None) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.operation("hold", "r", sent=4, done=5, key="lost", created=created)
+    assert run.violated() == {NAME}
+
+
+def test_a_hold_of_another_resource_is_not_what_was_asked_for(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.resource("s", capacity=5)
+    run.sold("h1", "s", sent=1, commit=2, done=3, count=1)
+    run.operation("hold", "r", sent=4, done=5, key="key-h1", created="h1")
+    assert run.violated() == {NAME}
+
+
+def test_a_hold_of_fewer_seats_is_not_what_was_asked_for(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.operation("hold", "r", sent=4, done=5, key="key-h1", created="h1", quantity=2)
+    (example,) = run.finding(NAME).counter_examples
+    assert example["but"] == "its quantity is 1, asked for were 2"
+
+
+def test_an_error_after_an_unknown_commit_is_legal_while_the_row_exists(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.commit(2, *run.recorded("k"), run.held("h1", "r", key="k"), run.counted("r", 1))
+    run.operation("hold", "r", sent=1, done=5, key="k", outcome="info")
+    run.sold("h2", "r", sent=6, commit=7, done=8, count=2)
+    assert run.violated() == set()
+
+
+def test_a_hold_that_was_cleaned_away_later_had_been_there(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.commit(9, run.removed("h1"), run.counted("r", 0))
+    assert run.violated() == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"), [("confirm", "CANCELLED"), ("cancel", "ACTIVE"), ("confirm", "ACTIVE")]
+)
+def test_an_acknowledged_end_that_never_came_is_caught(run: Run, kind: str, state: str) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    if state != "ACTIVE":
+        run.commit(5, run.held("h1", "r", state=state), run.counted("r", 0))
+    run.operation(kind, "h1", sent=4, done=6, key="end")
+    assert run.violated() == {NAME}
+
+
+@pytest.mark.parametrize(("kind", "state"), [("confirm", "CONFIRMED"), ("cancel", "CANCELLED")])
+def test_an_acknowledged_end_that_came_is_valid(run: Run, kind: str, state: str) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.commit(5, run.held("h1", "r", state=state), run.counted("r", 1 if state == "CONFIRMED" else 0))
+    run.operation(kind, "h1", sent=4, done=6, key="end")
+    assert run.finding(NAME).judgement is Judgement.VALID
