@@ -1,0 +1,213 @@
+"""The load as a run uses it: real Locust processes, led over their control socket, against a box office."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scenarios.arrivals import barrier, steady
+from scenarios.history import gather
+from scenarios.load import Load, LoadError, play
+from scenarios.targets.target import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from scenarios.control import Tally
+
+    Stand = Any  # the fixture's class, in conftest.py
+
+
+def races(folder: Path) -> dict[int, list[dict[str, Any]]]:
+    rows = sorted(gather(folder).to_pylist(), key=lambda row: (row["race"], row["sent_ns"]))
+    return {race: list(buyers) for race, buyers in groupby(rows, key=lambda row: row["race"])}
+
+
+async def test_ten_buyers_are_in_flight_together_for_each_last_seat(stand: Stand) -> None:
+    stand.office.delay_seconds = 0.005
+    told: list[Tally] = []
+    zeros: list[int] = []
+    summary = await play(
+        stand.plan(), stand.spawn, within_seconds=30, on_zero=zeros.append, on_progress=told.append
+    )
+    assert summary.tally == told[-1]
+    assert (summary.tally.done, summary.tally.ok, summary.tally.fail) == (200, 20, 180)
+    assert zeros == [summary.t0_ns]
+    assert len(races(stand.folder)) == 20
+    for buyers in races(stand.folder).values():
+        assert [buyer["outcome"] for buyer in buyers].count("ok") == 1
+        assert max(buyer["sent_ns"] for buyer in buyers) < min(buyer["done_ns"] for buyer in buyers)
+        assert summary.t0_ns <= buyers[0]["intended_ns"] <= buyers[0]["sent_ns"]
+        assert {buyer["node"] for buyer in buyers} == {"node-a", "node-b"}
+        assert len({buyer["owner"] for buyer in buyers}) == 10
+
+
+async def test_nothing_is_sent_twice_and_the_history_is_what_was_sent(stand: Stand) -> None:
+    await play(stand.plan(), stand.spawn, within_seconds=30)
+    assert set(stand.office.keys.values()) == {1}
+    assert {row["key"] for row in gather(stand.folder).to_pylist()} == set(stand.office.keys)
+
+
+async def test_every_other_race_names_the_revision_it_saw(stand: Stand) -> None:
+    await play(stand.plan(), stand.spawn, within_seconds=30)
+    careful = {path for path, body in stand.office.bodies if "expectedResourceRevision" in body}
+    plain = {path for path, body in stand.office.bodies if not body}
+    assert (len(careful), len(plain)) == (10, 10)
+    assert careful.isdisjoint(plain)
+
+
+async def test_without_the_barrier_no_two_operations_of_a_race_overlap(stand: Stand) -> None:
+    await play(stand.plan(apart=True), stand.spawn, within_seconds=30)
+    for buyers in races(stand.folder).values():
+        assert all(earlier["done_ns"] <= later["sent_ns"] for earlier, later in pairwise(buyers))
+
+
+async def test_two_load_processes_share_the_races_and_split_none(stand: Stand) -> None:
+    summary = await play(stand.plan(), stand.spawn, within_seconds=30, shards=2)
+    assert summary.tally.done == 200
+    assert {len({buyer["shard"] for buyer in buyers}) for buyers in races(stand.folder).values()} == {1}
+    assert {row["shard"] for row in gather(stand.folder).to_pylist()} == {0, 1}
+
+
+async def test_the_load_tells_of_its_own_health(stand: Stand) -> None:
+    summary = await play(stand.plan(), stand.spawn, within_seconds=30)
+    last = summary.health[-1]
+    assert (last.arrivals, last.dropped) == (200, 0)
+    assert last.lag_p99_us >= last.lag_p50_us > 0
+    assert summary.lag_p99_us > 0
+
+
+async def test_arrivals_are_intended_when_the_schedule_says(stand: Stand) -> None:
+    plan = stand.plan(steady(rate=100, seconds=1), habits={"racer": 1.0})
+    summary = await play(plan, stand.spawn, within_seconds=30)
+    intended = sorted(row["intended_ns"] - summary.t0_ns for row in gather(stand.folder).to_pylist())
+    assert intended == [arrival.at_ns for arrival in plan.schedule.arrivals(1)]
+
+
+async def test_an_arrival_that_finds_no_free_buyer_is_counted_not_forgotten(stand: Stand) -> None:
+    stand.office.delay_seconds = 0.5
+    plan = stand.plan(steady(rate=100, seconds=0.3), habits={"racer": 1.0}, buyers_max=4)
+    summary = await play(plan, stand.spawn, within_seconds=30)
+    assert summary.tally.dropped > 0
+    assert summary.tally.done + summary.tally.dropped == 30
+
+
+def only(resource: int, told: str | tuple[int, dict[str, Any]]) -> Callable[[str, str], Any]:
+    return lambda path, _key: told if path.split("/")[3] == str(resource) else None
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "error"),
+    [
+        ("silence", "info", "timeout"),
+        ("eof", "info", "eof"),
+        ("reset", "info", "reset"),
+        ("malformed", "info", "malformed"),
+        ("crumbs", "fail", None),
+        ((503, {"code": "OUTCOME_UNKNOWN"}), "info", None),
+        ((500, {}), "info", None),
+        ((503, {"code": "ADMISSION_REFUSED"}), "fail", None),
+    ],
+)
+async def test_what_is_not_known_is_never_taken_for_a_refusal(
+    stand: Stand, behaviour: str | tuple[int, dict[str, Any]], outcome: str, error: str | None
+) -> None:
+    stand.office.behave = only(1, behaviour)
+    await play(stand.plan(resources=3, deadline_seconds=0.5), stand.spawn, within_seconds=30)
+    played = races(stand.folder)
+    assert {(row["outcome"], row["error"]) for row in played[1]} == {(outcome, error)}
+    assert {row["error"] for row in played[2]} == {None}, "a broken connection was used for the next race"
+
+
+async def test_an_answer_that_no_rule_knows_stops_the_run_with_a_clear_error(stand: Stand) -> None:
+    stand.office.behave = only(2, (409, {"code": "OUT_OF_TEA"}))
+    with pytest.raises(LoadError, match=r"no rule knows the answer 409 to hold.*OUT_OF_TEA"):
+        await play(stand.plan(), stand.spawn, within_seconds=30)
+    unclassified = [row for row in gather(stand.folder).to_pylist() if row["error"] == "unclassified"]
+    assert {row["outcome"] for row in unclassified} == {"info"}
+
+
+async def test_a_node_that_is_not_there_stops_a_race_before_it_begins(stand: Stand) -> None:
+    stand.nodes = (stand.nodes[0], Node(label="node-b", host="127.0.0.1", port=1))
+    with pytest.raises(LoadError, match=r"node-b at 127\.0\.0\.1:1: ECONNREFUSED"):
+        await play(stand.plan(), stand.spawn, within_seconds=30)
+    assert gather(stand.folder).num_rows == 0
+
+
+async def test_a_load_process_that_dies_fails_the_run_and_forgets_nothing(stand: Stand) -> None:
+    stand.office.delay_seconds = 0.01
+    plan = stand.plan(barrier(400, width=10), resources=400)
+    with pytest.raises(LoadError, match="load process 0 ended early, with exit code -9"):
+        async with Load(stand.spawn) as load:
+            await load.play(
+                plan,
+                within_seconds=30,
+                on_progress=lambda tally: (
+                    stand.children[0].signal(signal.SIGKILL) if tally.done > 50 else None
+                ),
+            )
+    sent = {row["key"] for row in gather(stand.folder).to_pylist() if row["sent_ns"] is not None}
+    assert len(sent) > 50
+    assert set(stand.office.keys) <= sent
+
+
+async def test_a_load_process_that_cannot_start_fails_with_the_end_of_its_log(stand: Stand) -> None:
+    async def broken(role: str, _argv: object, *, env: dict[str, str]) -> object:
+        return await stand.spawn(role, ("sh", "-c", "echo no such planet; exit 3"), env=env)
+
+    with pytest.raises(LoadError, match=r"exit code 3\n    no such planet"):
+        await play(stand.plan(), broken, within_seconds=30)  # type: ignore[arg-type]
+
+
+async def test_a_shard_that_was_played_before_is_not_played_over(stand: Stand) -> None:
+    await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
+    with pytest.raises(LoadError, match=r"cannot go on: .*File exists"):
+        await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
+
+
+async def test_a_load_that_is_not_done_in_time_is_said_to_be_late(stand: Stand) -> None:
+    stand.office.behave = lambda _path, _key: "silence"
+    with pytest.raises(LoadError, match=r"load process 0 has not finished within 0\.5 s"):
+        await play(stand.plan(), stand.spawn, within_seconds=0.5)
+
+
+async def test_a_load_that_is_told_to_stop_ends_what_is_under_way_and_begins_nothing_new(
+    stand: Stand,
+) -> None:
+    stand.office.delay_seconds = 0.01
+    plan = stand.plan(barrier(1_000, width=10), resources=1_000)
+    async with Load(stand.spawn) as load:
+        summary = await load.play(plan, within_seconds=30, on_progress=lambda _tally: load.stop())
+    assert 0 < summary.tally.done < 10_000
+    assert summary.tally.done == gather(stand.folder).num_rows
+
+
+async def test_no_load_process_outlives_its_runner(stand: Stand) -> None:
+    stand.office.behave = lambda _path, _key: "silence"
+    load = Load(stand.spawn)
+    await load.__aenter__()
+    playing = asyncio.create_task(load.play(stand.plan(), within_seconds=30))
+    await until(lambda: len(stand.office.keys) == 10)
+    playing.cancel()
+    await load.__aexit__(None, None, None)
+    assert await stand.children[0].wait(5) == 70
+
+
+async def test_no_token_is_left_in_the_folder(stand: Stand) -> None:
+    await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
+    left = [path.read_bytes() for path in stand.folder.rglob("*") if path.is_file()]
+    assert left
+    assert not any(b"token-" in content for content in left)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come about in 20 s"
+        await asyncio.sleep(0.01)
