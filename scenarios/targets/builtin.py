@@ -202,7 +202,7 @@ class Builtin:
 
     async def prepare(self, nodes: Sequence[Node], sale: Sale, *, run: str, actors: int) -> Stage:
         """Create what is on sale over the public admin API and issue everyone a token; raises TargetError, TimeoutError."""
-        admin = self._token("opening-night", role="admin")
+        admin = self.admin_token()
         errands: list[dict[str, Value]] = [
             {"token": admin, "key": f"{run}-resource-{i}", "code": f"{run}-{i}", "capacity": sale.capacity}
             for i in range(sale.resources)
@@ -219,6 +219,10 @@ class Builtin:
             resources=tuple(_subject(answer) for answer in made),
             actors=tuple(self._actor(number) for number in range(actors)),
         )
+
+    def admin_token(self) -> str:
+        """Return a token of someone who may create and close resources."""
+        return self._token("opening-night", role="admin")
 
     def _actor(self, number: int) -> Actor:
         owner = f"buyer-{number}"

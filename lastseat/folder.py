@@ -1,0 +1,65 @@
+"""Run folders: where a run's evidence is kept, and how a person names one."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lastseat.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATEST = "latest"
+SAME_SECOND_MAX = 1_000
+
+
+def create(runs: Path, scenario: str) -> Path:
+    """Make `runs/<scenario>/<UTC timestamp>` and return it; two runs of one second get different folders."""
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    parent = runs / scenario
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for attempt in range(SAME_SECOND_MAX):
+            folder = parent / (stamp if attempt == 0 else f"{stamp}-{attempt + 1}")
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            for room in ("logs", "journal", "spool"):
+                (folder / room).mkdir()
+            return folder.resolve()
+    except OSError as refused:
+        raise UsageError(
+            f"The run folder cannot be made in {runs}: {refused.strerror}.",
+            remedy="Free the path, or name another folder with --runs-dir.",
+        ) from refused
+    raise UsageError(f"{parent} already holds {SAME_SECOND_MAX} runs of this second.", remedy="Try again.")
+
+
+def point_latest(runs: Path, folder: Path) -> None:
+    """Let `runs/latest` point to this run, atomically; where links cannot be made there is no `latest`."""
+    link = runs / LATEST
+    fresh = runs / f".{LATEST}.{os.getpid()}"
+    try:
+        fresh.symlink_to(os.path.relpath(folder, runs))
+        fresh.replace(link)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+
+
+def find(named: Path) -> Path:
+    """Resolve the run folder that a person named; raises UsageError when it is none."""
+    folder = named.resolve()
+    if not folder.is_dir():
+        raise UsageError(
+            f"There is no run folder {named}.",
+            remedy="Name a folder under runs/, such as runs/latest; `lastseat run` makes one.",
+        )
+    if not (folder / "scenario.json").is_file():
+        raise UsageError(
+            f"{named} is not a run folder: it has no scenario.json.",
+            remedy="Name the folder of one run, such as runs/latest, not its parent.",
+        )
+    return folder

@@ -1,0 +1,149 @@
+"""What a person sees while a run is under way: phases, progress, outcomes, active faults."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLAIN_SECONDS_BETWEEN = 1.0
+
+
+class Progress(Protocol):
+    """What a run tells as it goes."""
+
+    def phase(self, words: str) -> None:
+        """Begin the next phase, ending the one before."""
+
+    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
+        """Say how far the load is, in operations."""
+
+    def faults(self, active: tuple[str, ...]) -> None:
+        """Say which faults are in force right now."""
+
+    def notice(self, words: str) -> None:
+        """Say something that should stay on the screen."""
+
+
+class Plain:
+    """One line per phase, and one a second of load: for logs, pipes and CI."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._spoke = 0.0
+
+    def phase(self, words: str) -> None:
+        """Print the phase."""
+        self._console.print(f"  {words} …", highlight=False, soft_wrap=True)
+        self._spoke = 0.0
+
+    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
+        """Print the counts, at most once a second and at the end."""
+        now = time.monotonic()
+        if done < total and now - self._spoke < PLAIN_SECONDS_BETWEEN:
+            return
+        self._spoke = now
+        self._console.print(f"    {_counts(done, total, ok, fail, info)}", highlight=False, soft_wrap=True)
+
+    def faults(self, active: tuple[str, ...]) -> None:
+        """Print the faults in force."""
+        self._console.print(
+            f"    faults in force: {', '.join(active) or 'none'}", highlight=False, soft_wrap=True
+        )
+
+    def notice(self, words: str) -> None:
+        """Print the notice."""
+        self._console.print(f"  ! {words}", style="yellow", highlight=False, soft_wrap=True)
+
+
+class Screen:
+    """A live block on a terminal: finished phases with their times, the present one with a bar."""
+
+    def __init__(self, console: Console, live: Live) -> None:
+        self._console = console
+        self._live = live
+        self._words = ""
+        self._since = time.monotonic()
+        self._counts: tuple[int, int, int, int, int] | None = None
+        self._faults: tuple[str, ...] = ()
+        self._spinner = Spinner("dots")
+
+    def phase(self, words: str) -> None:
+        """Leave the finished phase on the screen with its time, and show the next."""
+        self._finish()
+        self._words, self._since, self._counts = words, time.monotonic(), None
+        self._draw()
+
+    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
+        """Move the bar."""
+        self._counts = (done, total, ok, fail, info)
+        self._draw()
+
+    def faults(self, active: tuple[str, ...]) -> None:
+        """Show the faults in force."""
+        self._faults = active
+        self._draw()
+
+    def notice(self, words: str) -> None:
+        """Print a line above the live block."""
+        self._console.print(Text(f"  ! {words}", style="yellow"))
+
+    def end(self) -> None:
+        """Take the live block away."""
+        self._finish()
+        self._words = ""
+        self._live.update(Text(""))
+
+    def _finish(self) -> None:
+        if not self._words:
+            return
+        line = Text.assemble(
+            ("  ✓ ", "green"), self._words, (f"  {time.monotonic() - self._since:.1f} s", "dim")
+        )
+        if self._counts is not None:
+            line.append(f"  {_counts(*self._counts)}", style="dim")
+        self._console.print(line)
+
+    def _draw(self) -> None:
+        head = Table.grid(padding=(0, 1))
+        self._spinner.update(text=Text(self._words))
+        head.add_row(Text(" "), self._spinner)
+        rows: list[Table | Text | ProgressBar] = [head]
+        if self._counts is not None:
+            done, total, *_ = self._counts
+            bar = Table.grid(padding=(0, 1))
+            bar.add_row(
+                Text("   "), ProgressBar(total=total, completed=done, width=30), Text(_counts(*self._counts))
+            )
+            rows.append(bar)
+        if self._faults:
+            rows.append(Text(f"    in force: {', '.join(self._faults)}", style="red"))
+        self._live.update(Group(*rows))
+
+
+def _counts(done: int, total: int, ok: int, fail: int, info: int) -> str:
+    return f"{done:,} of {total:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown"
+
+
+@contextmanager
+def progress(console: Console) -> Iterator[Progress]:
+    """Yield what suits this console: a live block on a terminal, plain lines elsewhere."""
+    if not console.is_terminal:
+        yield Plain(console)
+        return
+    with Live(console=console, refresh_per_second=10, transient=True) as live:
+        screen = Screen(console, live)
+        try:
+            yield screen
+        finally:
+            screen.end()

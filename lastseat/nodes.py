@@ -1,0 +1,171 @@
+"""The service's own processes in the lab, and the proxied links between them and what they need."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from chaos.network import Link, Network
+from chaos.schedule import Reach
+from lastseat.errors import LabError
+from lastseat.waiting import until
+from scenarios.targets.target import Node
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Mapping
+
+    from lastseat.children import Child
+    from lastseat.lab import Lab
+
+LOOPBACK = "127.0.0.1"
+UP_SECONDS = 20.0
+MIGRATE_SECONDS = 30.0
+PROBE_SECONDS = 2.0
+END_SECONDS = 8.0
+PORT_TRIES = 5
+_ADDRESS_IN_USE = "address already in use"
+
+
+def labels(count: int) -> tuple[str, ...]:
+    """Name the nodes: a, b, c … and n26, n27 … beyond the alphabet."""
+    return tuple(chr(ord("a") + place) if place < 26 else f"n{place}" for place in range(count))  # noqa: PLR2004
+
+
+def link_names(nodes: int) -> tuple[str, ...]:
+    """Name every link that can be proxied in a lab with so many nodes."""
+    return tuple(f"{kind}-{label}" for label in labels(nodes) for kind in ("edge", "pg", "redis"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployment:
+    """The service as it runs in a lab: where its nodes are entered, and which links may be broken."""
+
+    nodes: list[Node] = field(default_factory=list)
+    children: dict[str, Child] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    network: Network | None = None
+
+    @property
+    def reach(self) -> Reach:
+        """What faults may touch."""
+        return Reach(network=self.network, links=self.links)
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployer:
+    """Starts the service's nodes on a database; `proxied` are the links to lay through the proxy, and no others."""
+
+    lab: Lab
+    environment: Mapping[str, str]
+    mutant: str | None = None
+    proxied: Collection[str] = ()
+
+    async def migrate(self, dsn: str) -> None:
+        """Bring the database to the service's schema."""
+        child = await self.lab.spawn(
+            "migrate", (sys.executable, "-m", "service.migrate"), env={"RESERVATION_DATABASE_URL": dsn}
+        )
+        if await child.wait(MIGRATE_SECONDS) != 0:
+            raise child.error("the service's schema could not be made")
+
+    @asynccontextmanager
+    async def deploy(self, dsn: str, count: int) -> AsyncIterator[Deployment]:
+        """Run `count` nodes, each of which has said that it is ready, while the block runs; then end them and their links."""
+        made = Deployment()
+        try:
+            await self._bring_up(made, dsn, count)
+            yield made
+        finally:
+            await asyncio.gather(*(_end(child) for child in made.children.values()))
+            if made.network is not None:
+                for link in made.links.values():
+                    await made.network.delete(link.name)
+
+    async def _bring_up(self, made: Deployment, dsn: str, count: int) -> None:
+        if self.proxied:
+            made.network = Network(self.lab.toxiproxy.host, self.lab.toxiproxy.port)
+        named = labels(count)
+        for label in named:
+            made.nodes.append(Node(label=label, host=LOOPBACK, port=0))
+        async with asyncio.TaskGroup() as group:
+            for place, label in enumerate(named):
+                group.create_task(self._node(made, place, label, dsn))
+
+    async def _node(self, made: Deployment, place: int, label: str, dsn: str) -> None:
+        database = await self._through(made, f"pg-{label}", dsn)
+        redis = await self._through(made, f"redis-{label}", self.lab.redis_url)
+        own = {**self.environment, "RESERVATION_DATABASE_URL": database, "RESERVATION_REDIS_URL": redis}
+        child, port = await self._start(label, own)
+        made.children[f"node-{label}"] = child
+        edge = await self._through(made, f"edge-{label}", f"http://{LOOPBACK}:{port}")
+        made.nodes[place] = Node(label=label, host=LOOPBACK, port=urlsplit(edge).port or port)
+
+    async def _through(self, made: Deployment, name: str, url: str) -> str:
+        """Return the URL with a proxied link's address in it, where this run proxies that link."""
+        if name not in self.proxied or made.network is None:
+            return url
+        there = urlsplit(url)
+        link = await made.network.create(
+            f"{name}-{self.lab.environment_marker[:6]}", f"{there.hostname}:{there.port}"
+        )
+        made.links[name] = link
+        credentials, at, _ = there.netloc.rpartition("@")
+        return urlunsplit(there._replace(netloc=f"{credentials}{at}{link.host}:{link.port}"))
+
+    async def _start(self, label: str, environment: Mapping[str, str]) -> tuple[Child, int]:
+        """Start one node on a free port; another port where somebody else was quicker."""
+        for _ in range(PORT_TRIES):
+            port = self.lab.free_port()
+            planted = ("--mutant", self.mutant) if self.mutant else ()
+            argv = (sys.executable, "-m", "chaos.launch", *planted, "--", "service.node", "--host", LOOPBACK)
+            child = await self.lab.spawn(f"node-{label}", (*argv, "--port", str(port)), env=environment)
+            try:
+                await _ready(child, port)
+            except LabError as problem:
+                if _ADDRESS_IN_USE not in problem.log_tail.lower():
+                    raise
+            else:
+                return child, port
+        raise LabError(f"node {label} found no free port in {PORT_TRIES} tries", where=LOOPBACK)
+
+
+async def _end(child: Child) -> None:
+    """Ask a node to finish what runs and end; by force where it does not."""
+    try:
+        await child.terminate(END_SECONDS)
+    except LabError:
+        await child.kill()
+
+
+async def _ready(child: Child, port: int) -> None:
+    async def answers() -> bool | None:
+        if child.exited:
+            raise child.error(
+                f"the service's {child.role} ended while starting, with exit code {child.exit_code}"
+            )
+        return await asyncio.to_thread(_says_ready, port)
+
+    await until(
+        answers,
+        within_seconds=UP_SECONDS,
+        failing=lambda problem: child.error(f"{child.role} was not ready within {UP_SECONDS:g} s: {problem}"),
+    )
+
+
+def _says_ready(port: int) -> bool | None:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=PROBE_SECONDS)
+    try:
+        connection.request("GET", "/health/ready")
+        answer = connection.getresponse()
+        answer.read()
+    except http.client.HTTPException as odd:
+        raise OSError(f"no HTTP answer: {odd!r}") from odd
+    else:
+        return True if answer.status == http.client.OK else None
+    finally:
+        connection.close()

@@ -1,0 +1,48 @@
+"""What a person asked for, checked before anything starts."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chaos.faults import Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Servers:
+    """The servers that are already there, by URL; None: the lab starts its own."""
+
+    database_url: str | None = None
+    redis_url: str | None = None
+    toxiproxy_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One wish for runs: which scenarios, with which seed, bug and faults, and where the evidence goes."""
+
+    names: tuple[str, ...]
+    seed: int
+    runs: Path
+    servers: Servers = Servers()
+    mutant: str | None = None
+    faults: tuple[tuple[str, Planned], ...] = ()
+    barrier: bool = True
+    invariant_folders: tuple[Path, ...] = ()
+
+    def command(self, scenario: str) -> str:
+        """Return the command that plays this scenario again in the same way; URLs are left out, as they hold passwords."""
+        words = ["lastseat", "run", scenario, "--seed", str(self.seed)]
+        if self.mutant is not None:
+            words += ["--mutant", self.mutant]
+        for spelling, _ in self.faults:
+            words += ["--fault", spelling]
+        if not self.barrier:
+            words.append("--no-barrier")
+        for folder in self.invariant_folders:
+            words += ["--invariants", str(folder)]
+        return shlex.join(words)

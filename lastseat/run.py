@@ -1,0 +1,186 @@
+"""One run, as a story: lab up → load → faults → heal → settle → evidence → verdict → report."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chaos.nemesis import Nemesis
+from checker import state
+from checker.clocks import Clocks, Reading
+from checker.snapshots import sampling as snapshots
+from checker.trail import Trail
+from lastseat.nodes import Deployer, Deployment, link_names
+from lastseat.records import write_faults
+from lastseat.samples import Samples
+from lastseat.samples import sampling as samples
+from lastseat.settling import settle
+from scenarios.load import Load
+from scenarios.plan import lay_plan, people
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from chaos.nemesis import FaultRecord
+    from chaos.schedule import Planned
+    from lastseat.lab import Lab
+    from lastseat.live import Progress
+    from scenarios.control import Tally
+    from scenarios.load import LoadSummary
+    from scenarios.plan import LoadPlan
+    from scenarios.scenario import Scenario
+    from scenarios.targets.target import Target
+
+SETTLE_SECONDS = 15.0
+DRAIN_SECONDS = 60.0
+STATE_SECONDS = 60.0
+LOAD_SECONDS_MIN = 60.0
+LOAD_SECONDS_EACH = 0.05
+"""Far more than an operation takes by itself, so that only a load which hangs is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What is to be run: one scenario with a seed, on a target in a lab, into a folder."""
+
+    name: str
+    scenario: Scenario
+    seed: int
+    target: Target
+    lab: Lab
+    folder: Path
+    mutant: str | None = None
+
+    @property
+    def faults(self) -> tuple[Planned, ...]:
+        """The faults on its schedule."""
+        return self.scenario.faults
+
+    @property
+    def proxied(self) -> tuple[str, ...]:
+        """The links that its faults touch; no other is proxied."""
+        wanted = {planned.fault.where for planned in self.faults}
+        return tuple(
+            link
+            for link in link_names(self.scenario.nodes)
+            if any(link == where or link.startswith(f"{where}-") for where in wanted)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What a run left besides the evidence in its folder."""
+
+    load: LoadSummary
+    faults: tuple[FaultRecord, ...]
+    links: tuple[str, ...]
+
+
+async def play(course: Course, template: str, progress: Progress) -> Played:
+    """Play one scenario and leave its evidence in the folder; the lab stays up."""
+    scenario, target, folder = course.scenario, course.target, course.folder
+    async with AsyncExitStack() as leaving:
+        progress.phase("fresh database, trail, nodes and load processes")
+        dsn = await course.lab.create_database(course.name, template)
+        leaving.push_async_callback(course.lab.drop_database, dsn)
+        await course.lab.flush_redis()
+        load = await leaving.enter_async_context(Load(course.lab.spawn))
+        trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
+        watch = await leaving.enter_async_context(watching(dsn, folder))
+        service = await leaving.enter_async_context(deployed(course, dsn))
+        progress.phase(f"{scenario.sale.resources:,} resources go on sale")
+        stage = await target.prepare(
+            service.nodes, scenario.sale, run=course.name, actors=people(scenario, course.seed)
+        )
+        plan = lay_plan(
+            scenario,
+            run=course.name,
+            seed=course.seed,
+            nodes=tuple(service.nodes),
+            target=target,
+            stage=stage,
+            folder=folder,
+        )
+        watch.samples.watch({role: child.pid for role, child in service.children.items()})
+        summary, faults = await storm(course, load, plan, service, progress)
+        watch.note_load(summary)
+        progress.phase("settling, then the state at rest and the trail to its end")
+        await settle(dsn, within_seconds=SETTLE_SECONDS)
+        await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
+        await trail.drain(deadline_seconds=DRAIN_SECONDS)
+        trail.to_parquet()
+    write_faults(folder, faults)
+    return Played(load=summary, faults=faults, links=course.proxied)
+
+
+async def storm(
+    course: Course, load: Load, plan: LoadPlan, service: Deployment, progress: Progress
+) -> tuple[LoadSummary, tuple[FaultRecord, ...]]:
+    """Let the crowd and the nemesis loose together, from one zero of time; everything is healed at the end."""
+    progress.phase(
+        f"{course.scenario.name}: {sum(1 for _ in course.faults)} faults"
+        if course.faults
+        else "the crowd comes"
+    )
+    playing: list[asyncio.Task[None]] = []
+    async with Nemesis(course.faults, service.reach) as nemesis:
+        progress.faults(tuple(planned.name for planned in course.faults if planned.throughout))
+        summary = await load.play(
+            plan,
+            within_seconds=plan.seconds + plan.arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN,
+            on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
+            on_progress=_telling(progress, plan),
+        )
+        await asyncio.gather(*playing)
+    progress.faults(())
+    return summary, tuple(nemesis.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What observes a run from outside: the clocks and the processes."""
+
+    clocks: Clocks
+    samples: Samples
+
+    def note_load(self, summary: LoadSummary) -> None:
+        """Keep what the load processes said of themselves, with their clocks."""
+        for health in summary.health:
+            self.samples.add_load(health)
+            reading = Reading(health.mono_ns, health.real_ns, health.slack_ns)
+            self.clocks.add(f"load/{health.shard}", reading)
+
+
+@asynccontextmanager
+async def watching(dsn: str, folder: Path) -> AsyncIterator[Watch]:
+    """Observe clocks, snapshots and processes while the block runs; directly, never through a proxy."""
+    async with Clocks.open(dsn, folder) as clocks, snapshots(dsn, folder), samples(folder) as taken:
+        yield Watch(clocks=clocks, samples=taken)
+
+
+@asynccontextmanager
+async def deployed(course: Course, dsn: str) -> AsyncIterator[Deployment]:
+    """Run the service's nodes while the block runs, and end them before the database goes."""
+    deployer = Deployer(
+        lab=course.lab,
+        environment={**course.target.environment(course.scenario.sale), **course.scenario.settings},
+        mutant=course.mutant,
+        proxied=course.proxied,
+    )
+    async with deployer.deploy(dsn, course.scenario.nodes) as service:
+        yield service
+
+
+def keys(target: Target) -> dict[str, tuple[str, ...]]:
+    """Return the target's own tables with their keys, as trail and state read them."""
+    return {table.table: table.key for table in target.tables.values()}
+
+
+def _telling(progress: Progress, plan: LoadPlan) -> Callable[[Tally], None]:
+    def tell(tally: Tally) -> None:
+        progress.load(done=tally.done, total=plan.arrivals, ok=tally.ok, fail=tally.fail, info=tally.info)
+
+    return tell

@@ -1,0 +1,77 @@
+"""How the lab's processes fare during a run, ten times a second: processor share and resident memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import psutil
+
+from checker.schemas import SAMPLES
+from checker.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
+
+    from scenarios.control import Health
+
+EVERY_SECONDS = 0.1
+
+
+class Samples:
+    """The samples of a run as they are taken; those of the load are added when it has spoken."""
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+        self._watched: dict[str, psutil.Process] = {}
+
+    def watch(self, processes: Mapping[str, int]) -> None:
+        """Watch these processes too (role → pid); one that is gone is left out."""
+        for role, pid in processes.items():
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(pid)
+                process.cpu_percent()  # the first call only sets the mark that the next is measured from
+                self._watched[role] = process
+
+    def add_load(self, health: Health) -> None:
+        """Note what a load process said of itself."""
+        source = f"load/{health.shard}"
+        for metric in ("arrivals", "dropped", "lag_p50_us", "lag_p99_us", "cpu_share"):
+            self._series.append(health.mono_ns, source, metric, float(getattr(health, metric)))
+
+    def take(self) -> None:
+        """Take one sample of every watched process."""
+        now = time.monotonic_ns()
+        for role, process in list(self._watched.items()):
+            try:
+                with process.oneshot():
+                    share, resident = process.cpu_percent() / 100, process.memory_info().rss
+            except psutil.Error:
+                del self._watched[role]
+                continue
+            self._series.append(now, role, "cpu_share", share)
+            self._series.append(now, role, "resident_bytes", float(resident))
+
+
+@asynccontextmanager
+async def sampling(folder: Path) -> AsyncIterator[Samples]:
+    """Write samples.parquet while the block runs."""
+    with Series(folder / "samples.parquet", SAMPLES) as series:
+        samples = Samples(series)
+
+        async def keep() -> None:
+            while True:
+                samples.take()
+                await asyncio.sleep(EVERY_SECONDS)
+
+        task = asyncio.create_task(keep(), name="samples")
+        try:
+            yield samples
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
