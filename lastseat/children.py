@@ -51,8 +51,8 @@ class Account:
 class Start:
     """How a process is started; enough to start the same one again.
 
-    `account` None means the runner's own user. `data_folder` marks a PostgreSQL server: it is asked to quit before it
-    is killed, and its shared memory is removed if it could not do so itself.
+    `account` None means the runner's own user. A `postmaster` is asked to quit before it is killed. What PostgreSQL
+    leaves in shared memory for `data_folder` is removed at the end.
     """
 
     role: str
@@ -62,6 +62,7 @@ class Start:
     log: Path
     account: Account | None = None
     data_folder: Path | None = None
+    postmaster: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +189,7 @@ class Supervision:
                 uid=account.uid if account else None,
                 gid=account.gid if account else None,
                 data_folder=str(start.data_folder) if start.data_folder else None,
+                postmaster=start.postmaster,
             )
         except OSError as problem:
             raise LabError(

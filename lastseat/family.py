@@ -22,6 +22,23 @@ def living(pid: int) -> list[psutil.Process]:
     return []
 
 
+async def stop_in_its_tracks(pid: int, *, within_seconds: float) -> None:
+    """Send SIGSTOP and wait until the process has stopped, or is gone; raises LabError when it does neither."""
+
+    async def stopped() -> bool | None:
+        try:
+            process = psutil.Process(pid)
+            process.suspend()
+            return True if process.status() == psutil.STATUS_STOPPED else None
+        except psutil.NoSuchProcess:
+            return True
+
+    def failing(_: str) -> LabError:
+        return LabError(f"process {pid} has not stopped {within_seconds:g} s after SIGSTOP")
+
+    await until(stopped, within_seconds=within_seconds, failing=failing, every_seconds=0.001)
+
+
 async def gone(family: Iterable[psutil.Process], *, within_seconds: float) -> None:
     """Wait until none of these processes exists; raises LabError naming those that still do."""
     waited = list(family)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -13,18 +14,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import asyncpg
+import psutil
 
 from lastseat.account import reachable
 from lastseat.children import Account, Child, Start, Supervision, tail
 from lastseat.errors import LabError
-from lastseat.family import gone, living
+from lastseat.family import gone, living, stop_in_its_tracks
 from lastseat.ports import LOOPBACK, free_port
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import psutil
 
 INITDB_SECONDS = 30.0
 START_SECONDS = 30.0
@@ -223,7 +223,7 @@ class EmbeddedPostgres:
             *(f"--pwfile={secret}", *options),
             *(f"--set={name}={value}" for name, value in _SETTINGS.items()),
         )
-        initdb = await self.supervision.spawn(self._start("initdb", argv, data_folder=None))
+        initdb = await self.supervision.spawn(self._start("initdb", argv))
         if await initdb.wait(INITDB_SECONDS) != 0:
             raise initdb.error("PostgreSQL's data folder could not be made")
         secret.unlink()
@@ -231,7 +231,7 @@ class EmbeddedPostgres:
     async def start(self) -> None:
         """Start it on its data and wait until it accepts sessions; raises LabError with its last lines."""
         argv = (str(self.installation / "bin" / "postgres"), "-D", str(self.data), "-p", str(self.port))
-        self.child = await self.supervision.spawn(self._start("postgres", argv, data_folder=self.data))
+        self.child = await self.supervision.spawn(self._start("postgres", argv))
         child = self.child
 
         async def answers() -> bool | None:
@@ -258,14 +258,19 @@ class EmbeddedPostgres:
     async def crash(self) -> None:
         """Kill all its processes; one left behind, even stopped, would block the restart."""
         postmaster = self.postmaster()
-        postmaster.signal(signal.SIGSTOP)  # it starts no new backend while the others are counted
+        await stop_in_its_tracks(
+            postmaster.pid, within_seconds=CRASH_SECONDS
+        )  # it starts no backend from here on
         family = living(postmaster.pid)
-        for process in family:
-            process.kill()
+        for process in reversed(
+            family
+        ):  # the postmaster last: backends that miss it would leave in good order
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         await postmaster.wait(CRASH_SECONDS)
         await gone(family, within_seconds=CRASH_SECONDS)
 
-    def _start(self, role: str, argv: tuple[str, ...], *, data_folder: Path | None) -> Start:
+    def _start(self, role: str, argv: tuple[str, ...]) -> Start:
         return Start(
             role=role,
             argv=argv,
@@ -273,7 +278,8 @@ class EmbeddedPostgres:
             cwd=self.data.parent,
             log=self.log,
             account=self.account,
-            data_folder=data_folder,
+            data_folder=self.data,
+            postmaster=role == "postgres",
         )
 
 

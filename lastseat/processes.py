@@ -5,6 +5,7 @@ Linux is read from /proc; elsewhere `ps` answers the same questions, less exactl
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MARKER = "LASTSEAT_LAB"
 """The environment variable every process of a lab carries; its value is the lab's own random name."""
@@ -29,6 +30,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IPC_RMID = 0
 _SHARED_MEMORY_LINE = 6  # of postmaster.pid: "key id" of the System V segment (src/include/utils/pidfile.h)
+_KEY_TRIES = 8
 _PROC = Path("/proc")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -105,13 +107,45 @@ def send(pid: int, signal_number: int) -> bool:
 
 
 def forget_shared_memory(data_folder: Path) -> None:
-    """Remove the System V segment that a killed PostgreSQL left behind (its id stands in postmaster.pid)."""
+    """Remove the System V segments that a killed PostgreSQL, or initdb's, left behind; none that anybody uses."""
+    noted = _noted_segment(data_folder)
+    if LINUX:
+        orphans = {
+            segment for segment, key in _unattached() if segment == noted or _made_for(data_folder, key)
+        }
+    else:
+        orphans = {noted} if noted is not None else set()
+    for segment in orphans:
+        _LIBC.shmctl(segment, _IPC_RMID, None)
+
+
+def _noted_segment(data_folder: Path) -> int | None:
     try:
         lines = (data_folder / "postmaster.pid").read_text().splitlines()
-        segment = int(lines[_SHARED_MEMORY_LINE].split()[1])
+        return int(lines[_SHARED_MEMORY_LINE].split()[1])
     except (OSError, IndexError, ValueError):
-        return
-    _LIBC.shmctl(segment, _IPC_RMID, None)
+        return None
+
+
+def _made_for(data_folder: Path, key: int) -> bool:
+    """Tell whether a segment was made for a data folder: its key is the folder's inode, or the next one free.
+
+    Needed for a server killed between making the segment and noting it (PGSharedMemoryCreate in sysv_shmem.c).
+    """
+    try:
+        inode = data_folder.stat().st_ino
+    except OSError:
+        return False
+    return (key - inode) % 2**32 < _KEY_TRIES
+
+
+def _unattached() -> Iterator[tuple[int, int]]:
+    """Yield (id, key) of every segment that no process is attached to."""
+    with contextlib.suppress(OSError):
+        for line in (_PROC / "sysvipc" / "shm").read_text().splitlines()[1:]:
+            key, segment, _, _, _, _, attached, *_ = line.split()
+            if attached == "0":
+                yield int(segment), int(key)
 
 
 def end_all(everyone: Callable[[], set[int]], postmasters: set[int], pause: Callable[[], None]) -> bool:

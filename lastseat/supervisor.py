@@ -135,7 +135,7 @@ class Supervisor:
         self._tell(answer)
 
     def _spawn(self, request: dict[str, Any]) -> int:
-        last_words = signal.SIGQUIT if request["data_folder"] else signal.SIGKILL
+        last_words = signal.SIGQUIT if request["postmaster"] else signal.SIGKILL
 
         def tie_to_parent() -> None:
             die_with_parent(last_words)
@@ -163,7 +163,7 @@ class Supervisor:
             )
         if request["data_folder"]:
             self.data_folders.add(Path(request["data_folder"]))
-        self.children[child.pid] = {"process": child, "postmaster": bool(request["data_folder"])}
+        self.children[child.pid] = {"process": child, "postmaster": request["postmaster"]}
         return child.pid
 
     def _signal(self, request: dict[str, Any]) -> bool:
