@@ -127,14 +127,17 @@ windows AS (
     SELECT r.race, t.first_lsn, l.second_lsn, t.commit_lsn
     FROM racing r JOIN transactions t ON t.commit_lsn = r.commit_lsn JOIN later l ON l.commit_lsn = r.commit_lsn
 ),
+steps AS (
+    SELECT race, first_lsn AS lsn, 1 AS step FROM windows UNION ALL SELECT race, commit_lsn, -1 FROM windows
+),
 waits AS (
-    SELECT first_lsn < max(commit_lsn) OVER (ORDER BY first_lsn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-        AND race <> lag(race) OVER (ORDER BY first_lsn) AS beside
-    FROM windows
+    SELECT step, sum(step) OVER (ORDER BY lsn, step ROWS UNBOUNDED PRECEDING)
+        > sum(step) OVER (PARTITION BY race ORDER BY lsn, step ROWS UNBOUNDED PRECEDING) AS beside
+    FROM steps
 ),
 works AS (
     SELECT second_lsn < max(commit_lsn) OVER (ORDER BY second_lsn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS beside
     FROM windows
 )
-SELECT (SELECT count(*) FROM waits WHERE beside), (SELECT count(*) FROM works WHERE beside)
+SELECT (SELECT count(*) FROM waits WHERE beside AND step = 1), (SELECT count(*) FROM works WHERE beside)
 """

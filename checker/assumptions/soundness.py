@@ -87,7 +87,7 @@ compared AS (
 )
 SELECT (SELECT count(*) FROM database), (SELECT count(*) FROM clocks),
     coalesce(arg_max(process, (off_ns, process)), 'postgres'), greatest(coalesce(max(off_ns), 0), 0) / 1e6
-FROM compared
+FROM compared WHERE off_ns IS NOT NULL
 """
 
 

@@ -1,0 +1,226 @@
+"""What must have occurred, and what must hold, before a judgement counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checker.assumptions import (
+    clocks_comparable,
+    happened,
+    history_complete,
+    landed,
+    load_healthy,
+    names,
+    release_skew,
+    trail_complete,
+)
+from checker.brief import Assumption
+from checker.trail.record import TrailStatus
+from checker.verdict import Judgement
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+
+def one_sale(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+
+
+@pytest.mark.parametrize(
+    ("event", "holds"),
+    [("hold:ok", True), ("hold:fail", True), ("hold:fail:CAPACITY_EXHAUSTED", True), ("hold:fail:CLOSED", False), ("confirm:ok", False)],
+)
+def test_happened_counts_outcomes_and_codes(run: Run, event: str, holds: bool) -> None:
+    one_sale(run)
+    run.refused("r", sent=4, done=5, key="k")
+    assert run.premise(happened(event)).holds is holds
+
+
+def test_happened_needs_all_of_its_events(run: Run) -> None:
+    one_sale(run)
+    premise = run.premise(happened("hold:ok", "hold:fail"))
+    assert (premise.holds, premise.measured) == (False, "hold:ok 1×, hold:fail 0×")
+
+
+def test_landed_wants_every_fault_of_the_name_proven_and_healed(run: Run) -> None:
+    run.fault("redis", landed=1)
+    assert run.premise(landed("redis")).holds
+    run.fault("redis", landed=None, error="the proxy refused")
+    premise = run.premise(landed("redis"))
+    assert (premise.holds, premise.measured) == (False, "redis: 1 of 2 landed (the proxy refused)")
+
+
+def test_landed_finds_a_fault_by_its_place_too(run: Run) -> None:
+    run.fault("outage", landed=1)
+    assert run.premise(landed("redis-a")).holds
+
+
+def test_a_fault_that_never_was_did_not_land(run: Run) -> None:
+    assert not run.premise(landed("redis")).holds
+
+
+def test_a_fault_that_was_not_healed_does_not_count(run: Run) -> None:
+    run.fault("redis", landed=1, healed=None)
+    assert not run.premise(landed("redis")).holds
+
+
+def test_a_load_that_left_on_time_is_healthy(run: Run) -> None:
+    run.operation("hold", "r", sent=2, intended=1, done=3, key="k")
+    run.sample("load/0", "arrivals", 10)
+    run.sample("load/0", "dropped", 0)
+    premise = run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.1))
+    assert (premise.holds, premise.measured) == (True, "1.00 ms late at p99, 0.0% dropped (0 of 10)")
+
+
+def test_a_load_that_left_late_is_tired(run: Run) -> None:
+    run.operation("hold", "r", sent=4, intended=1, done=5, key="k")
+    run.sample("load/0", "arrivals", 10)
+    assert not run.premise(load_healthy(lag_ms_p99_max=2.9, dropped_share_max=0.1)).holds
+
+
+def test_retries_are_not_late_arrivals(run: Run) -> None:
+    run.operation("hold", "r", sent=1, intended=1, done=5, key="k")
+    run.operation("hold", "r", sent=90, intended=1, done=95, key="k", attempt=2)
+    run.sample("load/0", "arrivals", 10)
+    assert run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.1)).holds
+
+
+def test_a_load_that_dropped_arrivals_is_tired(run: Run) -> None:
+    run.operation("hold", "r", sent=1, done=5, key="k")
+    for shard in (0, 1):
+        run.sample(f"load/{shard}", "arrivals", 5, at=1)
+        run.sample(f"load/{shard}", "arrivals", 10, at=2)
+        run.sample(f"load/{shard}", "dropped", 1, at=2)
+    premise = run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.05))
+    assert (premise.holds, premise.measured) == (False, "0.00 ms late at p99, 10.0% dropped (2 of 20)")
+
+
+def test_a_load_whose_arrivals_nobody_counted_is_not_known_to_be_healthy(run: Run) -> None:
+    run.operation("hold", "r", sent=1, done=5, key="k")
+    assert not run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=1)).holds
+
+
+@pytest.mark.parametrize(("most", "holds"), [(200, True), (199, False)])
+def test_release_skew_is_the_spread_of_a_race_in_the_median(run: Run, most: float, holds: bool) -> None:
+    for race, spread in enumerate((0.1, 0.2, 0.9)):
+        run.refused("r", sent=10, done=15, key="a", race=race)
+        run.refused("r", sent=10 + spread, done=15, key="b", race=race)
+    assert run.premise(release_skew(us_p50_max=most)).holds is holds
+
+
+def test_a_whole_trail_is_complete(run: Run) -> None:
+    one_sale(run)
+    premise = run.premise(trail_complete())
+    assert (premise.holds, premise.measured) == (True, "1 transactions fold to the state of 4 tables")
+
+
+def test_a_dropped_frame_convicts_nobody(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    cancel = run.commit(5, run.held("h1", "r", state="CANCELLED"), run.counted("r", 0))
+    run.sold("h2", "r", sent=6, commit=7, done=8, count=1)
+    assert run.violated() == set()
+    run.lost_commits.add(cancel)
+    verdict = run.verdict()
+    oversold = next(finding for finding in verdict.findings if finding.invariant == "never_oversold")
+    assert (verdict.judgement, oversold.judgement, oversold.count) == (Judgement.UNKNOWN, Judgement.UNKNOWN, 1)
+    assert "holds h1: state" in (oversold.reason or "")
+    assert "its 1 counter-examples prove nothing" in (oversold.reason or "")
+
+
+def test_a_trail_that_was_not_drained_is_not_complete(run: Run) -> None:
+    one_sale(run)
+    run.trail = TrailStatus.OPEN
+    assert run.premise(trail_complete()).measured == "the trail is open"
+
+
+def test_a_row_at_rest_that_no_trail_tells_of_makes_it_incomplete(run: Run) -> None:
+    one_sale(run)
+    run.state_edits.append(lambda rows: rows.update({("resources", "r"): rows["resources", "r"] | {"capacity": "2"}}))
+    premise = run.premise(trail_complete())
+    assert (premise.holds, premise.measured) == (False, "they differ: resources r: capacity")
+
+
+def test_a_stepped_clock_convicts_nobody(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    # The database's clock jumps: what follows bears times from before the first sale.
+    run.clocks.clear()
+    for at, stepped in ((0, 0.0), (4.5, -3.0), (1_000, -3.0)):
+        run.clock("postgres", at, stepped_ms=stepped)
+        run.clock("load-0", at)
+    run.commit(5, run.held("h1", "r", state="CANCELLED"), run.counted("r", 0))
+    run.operation("cancel", "h1", sent=4, done=6, key="c")
+    run.refused("r", sent=7, done=8, key="k")
+    verdict = run.verdict()
+    sold_out = next(finding for finding in verdict.findings if finding.invariant == "sold_out_is_true")
+    assert sold_out.judgement is Judgement.UNKNOWN
+    assert "clocks_comparable does not hold" in (sold_out.reason or "")
+    assert {finding.judgement for finding in verdict.findings} == {Judgement.VALID, Judgement.UNKNOWN}
+
+
+def test_steady_clocks_are_comparable(run: Run) -> None:
+    premise = run.premise(clocks_comparable())
+    assert (premise.holds, premise.measured) == (True, "at most 0.000 ms apart (postgres), 4 readings")
+
+
+@pytest.mark.parametrize(("slack", "holds"), [(0.1, False), (1.0, True)])
+def test_what_the_reading_itself_may_be_off_by_is_no_drift(run: Run, slack: float, holds: bool) -> None:
+    run.clock("node-a", 500, stepped_ms=2, slack_ms=slack)
+    assert run.premise(clocks_comparable()).holds is holds
+
+
+def test_a_node_whose_clock_is_elsewhere_is_named(run: Run) -> None:
+    run.clock("node-a", 500, stepped_ms=60_000)
+    assert "(node-a)" in run.premise(clocks_comparable()).measured
+
+
+def test_a_database_clock_that_was_never_read_compares_with_nothing(run: Run) -> None:
+    run.clocks = [clock for clock in run.clocks if clock["process"] != "postgres"]
+    assert run.premise(clocks_comparable()).measured == "the database's clock was read 0 times"
+
+
+def test_a_lost_shard_convicts_nobody(run: Run) -> None:
+    run.given(shards=2)
+    run.resource("r", capacity=2)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.sold("h2", "r", sent=1, commit=4, done=5, count=2, shard=1)
+    assert run.violated() == set()
+    run.operations = [operation for operation in run.operations if operation["shard"] == 0]
+    verdict = run.verdict()
+    unattempted = next(finding for finding in verdict.findings if finding.invariant == "nothing_unattempted_exists")
+    assert (unattempted.judgement, unattempted.count) == (Judgement.UNKNOWN, 1)
+    assert "nothing from load process 1" in (unattempted.reason or "")
+
+
+def test_a_gap_in_a_shard_makes_the_history_incomplete(run: Run) -> None:
+    for number in range(3):
+        run.refused("r", sent=number, done=5, key=f"k{number}")
+    del run.operations[1]
+    premise = run.premise(history_complete())
+    assert (premise.holds, premise.measured) == (False, "load process 0 lacks 1 of 3 operations")
+
+
+def test_a_shard_that_was_gathered_twice_makes_the_history_incomplete(run: Run) -> None:
+    run.refused("r", sent=1, done=5, key="k")
+    run.operations.append(dict(run.operations[0]))
+    assert run.premise(history_complete()).measured == "load process 0 has 1 operations twice"
+
+
+def test_an_assumption_that_nobody_knows_does_not_hold(run: Run) -> None:
+    premise = run.premise(Assumption(name="moon_is_full", kind="vacuity"))
+    assert not premise.holds
+
+
+def test_an_assumption_with_a_limit_that_is_no_number_does_not_hold(run: Run) -> None:
+    run.operation("hold", "r", sent=1, done=5, key="k")
+    premise = run.premise(Assumption(name="release_skew", kind="vacuity", parameters={"us_p50_max": "fast"}))
+    assert (premise.holds, premise.measured) == (False, "ValueError: could not convert string to float: 'fast'")
+
+
+def test_every_assumption_is_registered_under_the_name_of_its_constructor() -> None:
+    assert names("evidence") == ("clocks_comparable", "history_complete", "trail_complete")
+    assert names("vacuity") == ("contended", "happened", "in_flight_together", "landed", "load_healthy", "release_skew")
