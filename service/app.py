@@ -15,9 +15,12 @@ from service import web
 from service.database import Database
 from service.errors import Refused
 from service.health import Health
+from service.metrics import NodeMetrics
 from service.reservation import routes
+from service.reservation.admission.breaker import Breaker
 from service.reservation.admission.bulkhead import Bulkhead
 from service.reservation.admission.gate import Gate
+from service.reservation.admission.redis_gate import RedisGate
 from service.web import Endpoint
 
 if TYPE_CHECKING:
@@ -31,8 +34,9 @@ LOG: Final = logging.getLogger("service.app")
 async def build(settings: Settings) -> Starlette:
     """Put a node together; neither PostgreSQL nor Redis needs to be there yet."""
     database = await Database.open(settings, application="reservation-node")
-    gate = Gate(Bulkhead(settings.bulkhead_permits, retry_after_ms=settings.admission_retry_after_ms))
-    health = Health(database, _no_redis)
+    gate = _gate(settings)
+    metrics = NodeMetrics(database, gate)
+    health = Health(database, gate.redis.answers if gate.redis else _no_redis)
     operations = routes.table(database, settings)
 
     @asynccontextmanager
@@ -45,12 +49,15 @@ async def build(settings: Settings) -> Starlette:
             with suppress(asyncio.CancelledError):
                 await warming
             await database.close()
+            if gate.redis is not None:
+                await gate.redis.close()
 
     app = Starlette(
         routes=[
             Route("/health/live", health.live, methods=["GET"]),
             Route("/health/ready", health.ready, methods=["GET"]),
-            *(_route(operation, gate, settings) for operation in operations),
+            Route("/metrics", metrics.show, methods=["GET"]),
+            *(_route(operation, Endpoint(operation, gate, metrics, settings)) for operation in operations),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: web.unrouted},  # type: ignore[dict-item]  # Starlette types it too widely
@@ -59,9 +66,15 @@ async def build(settings: Settings) -> Starlette:
     return app
 
 
-def _route(operation: web.Operation, gate: Gate, settings: Settings) -> Route:
-    endpoint = Endpoint(operation, gate, settings)
+def _gate(settings: Settings) -> Gate:
+    retry_after_ms = settings.admission_retry_after_ms
+    bulkhead = Bulkhead(settings.bulkhead_permits, retry_after_ms=retry_after_ms)
+    breaker = Breaker(failures=settings.breaker_failures, open_ms=settings.breaker_open_ms)
+    redis = RedisGate(settings, breaker) if settings.redis_enabled else None
+    return Gate(bulkhead, redis, retry_after_ms=retry_after_ms)
 
+
+def _route(operation: web.Operation, endpoint: Endpoint) -> Route:
     async def answer(request: Any) -> Any:
         return await endpoint(request)
 

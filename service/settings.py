@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "RESERVATION_"
 _SECRET_BYTES_MIN: Final = 32  # below that, HS256 is weaker than its hash (RFC 7518, 3.2)
+_SUPPRESSOR_MS_MAX: Final = 2_000
 _TRUE: Final = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -74,8 +75,8 @@ class Settings:
     redis_enabled: bool = True
     redis_permits: int = 1_024
     redis_permit_lease_ms: int = 10_000
-    redis_timeout_ms: int = 50
-    redis_connections_max: int = 64
+    redis_timeout_ms: int = 100
+    redis_connections_max: int = 256
     suppressor_ttl_ms: int = 2_000
     breaker_failures: int = 3
     breaker_open_ms: int = 500
@@ -145,5 +146,9 @@ def _ordered(settings: Settings) -> None:
     for name in leases:
         if getattr(settings, name) <= transaction_seconds:
             raise SettingsError(f"{PREFIX}{name.upper()} must outlast the transaction timeout")
+    if settings.suppressor_ttl_ms > _SUPPRESSOR_MS_MAX:
+        raise SettingsError(
+            f"{PREFIX}SUPPRESSOR_TTL_MS may be {_SUPPRESSOR_MS_MAX} at most: a crash hides an answer"
+        )
     if settings.leader_lease_seconds <= settings.sweep_budget_seconds:
         raise SettingsError(f"{PREFIX}LEADER_LEASE_SECONDS must outlast the sweep's budget")

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import secrets
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
 
+    from service.metrics import NodeMetrics
     from service.reservation.admission.gate import Gate
     from service.settings import Settings
     from service.tokens import Caller
@@ -84,12 +86,20 @@ class Operation:
 class Endpoint:
     """Reads the request for one operation, admits it, calls it and writes its answer."""
 
-    def __init__(self, operation: Operation, gate: Gate, settings: Settings) -> None:
+    def __init__(self, operation: Operation, gate: Gate, metrics: NodeMetrics, settings: Settings) -> None:
         self._operation = operation
         self._gate = gate
+        self._metrics = metrics
         self._settings = settings
 
     async def __call__(self, request: Request) -> Response:
+        """Answer one request and count it."""
+        began = time.perf_counter()
+        response = await self._answer(request)
+        self._metrics.answered(self._operation.name, response.status_code, time.perf_counter() - began)
+        return response
+
+    async def _answer(self, request: Request) -> Response:
         """Answer one request; every failure becomes a row of the table of refusals."""
         given = request.headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
@@ -97,8 +107,9 @@ class Endpoint:
         headers = {"X-Request-Id": request_id}
         try:
             call = await self._read(request)
-            async with self._gate.admit(self._operation, call) as admission:
-                headers["Admission"] = admission
+            async with self._gate.admit(self._scope(call)) as way:
+                if way is not None:
+                    headers["Admission"] = way
                 reply = await self._operation.handle(call)
         except Refused as refused:
             return _refused(refused, headers, command=self._operation.command)
@@ -110,6 +121,10 @@ class Endpoint:
         if reply.replayed is not None:
             headers["Idempotency-Replayed"] = "true" if reply.replayed else "false"
         return Response(reply.body, status_code=reply.status, headers=headers, media_type="application/json")
+
+    def _scope(self, call: Call) -> str | None:
+        """Return what makes a command's twin a twin; of the operation the name is enough here."""
+        return f"{call.caller.tenant}:{self._operation.name}:{call.key}" if self._operation.command else None
 
     async def _read(self, request: Request) -> Call:
         operation = self._operation

@@ -16,9 +16,12 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from prometheus_client import start_http_server
+
 from service import logs
 from service.database import Database
 from service.errors import Refused
+from service.metrics import WorkerMetrics
 from service.reservation.notifier import Notifier
 from service.reservation.sweeper import Sweeper
 from service.settings import Settings, SettingsError
@@ -52,12 +55,17 @@ WORKERS: Final[dict[str, tuple[Callable[[Database, Settings], Worker], str]]] = 
 }
 
 
-async def run(worker: Worker, *, tick_seconds: float, stopping: asyncio.Event) -> None:
+async def run(
+    worker: Worker,
+    *,
+    tick_seconds: float,
+    stopping: asyncio.Event,
+    count: Callable[[Any], None] = lambda _: None,
+) -> None:
     """Repeat the worker's rounds, with jitter, until `stopping`; a failed round is told and tried again."""
     while not stopping.is_set():
         try:
-            done = await worker.run_once()
-            LOG.debug("round", extra={"facts": {"did": str(done)}})
+            count(await worker.run_once())
         except Refused as refused:
             LOG.warning("round refused", extra={"facts": {"code": refused.refusal.code}})
         except Exception:
@@ -70,8 +78,11 @@ async def run(worker: Worker, *, tick_seconds: float, stopping: asyncio.Event) -
     await worker.stop()
 
 
-async def _work(name: str, settings: Settings) -> None:
+async def _work(name: str, settings: Settings, metrics_port: int | None) -> None:
     make, tick = WORKERS[name]
+    metrics = WorkerMetrics()
+    if metrics_port is not None:
+        start_http_server(metrics_port, addr="127.0.0.1", registry=metrics.registry)
     database = await Database.open(settings, application=f"reservation-{name}")
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -79,7 +90,12 @@ async def _work(name: str, settings: Settings) -> None:
         loop.add_signal_handler(number, stopping.set)
     LOG.info("worker started", extra={"facts": {"worker": name}})
     try:
-        await run(make(database, settings), tick_seconds=getattr(settings, tick), stopping=stopping)
+        await run(
+            make(database, settings),
+            tick_seconds=getattr(settings, tick),
+            stopping=stopping,
+            count=metrics.swept if name == "expiry" else metrics.sent,
+        )
     finally:
         await database.close()
     LOG.info("worker ended", extra={"facts": {"worker": name}})
@@ -89,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and work until SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m service.workers", description=__doc__)
     parser.add_argument("worker", choices=sorted(WORKERS))
+    parser.add_argument("--metrics-port", type=int, help="serve Prometheus metrics on this loopback port")
     given = parser.parse_args(arguments)
     try:
         settings = Settings.from_env()
@@ -96,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"service.workers: {error}\n")
         return 2
     logs.configure()
-    _run(_work(given.worker, settings))
+    _run(_work(given.worker, settings, given.metrics_port))
     return 0
 
 
