@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chaos.mutants import Mutant
 from service import errors, statements
-from service.reservation import bodies, holds
+from service.reservation import holds
 from service.reservation.idempotency import Answer
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ RETURNING id
 SELECT state, capacity, occupied_count, revision FROM resources WHERE id = :resource AND tenant = :tenant
 
 -- name: take
--- Writes the count that was read plus the new seats, whatever the count is by now.
+-- Writes the count that was read plus the new seats, whatever the count is by now; hold and answer go with it.
 WITH occupied AS (
     UPDATE resources SET occupied_count = :occupied, revision = revision + 1
     WHERE id = :resource
@@ -61,12 +61,22 @@ WITH occupied AS (
                        expires_at)
     SELECT tenant, id, :owner, :key, :quantity, policy_version, at, at + hold_ttl FROM occupied
     RETURNING *
+), answer AS (
+    SELECT row_to_json(body)::text AS body FROM (
+        SELECT h.id, h.resource_id AS "resourceId", h.quantity, h.state, h.revision,
+               h.policy_version AS "policyVersion",
+               to_char(h.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdAt",
+               to_char(h.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "expiresAt",
+               occupied.revision AS "resourceRevision"
+        FROM held AS h, occupied
+    ) AS body
 )
-SELECT held.*, occupied.revision AS resource_revision FROM held, occupied
+INSERT INTO idempotency_answers (record_id, status, body) SELECT :record, 201, answer.body FROM answer
+RETURNING status, body
 
 -- name: store
--- Stores the answer under its key.
-INSERT INTO idempotency_answers (record_id, status, body) VALUES (:record, :status, :body)
+-- Stores a refusal under its key.
+INSERT INTO idempotency_answers (record_id, status, body) VALUES (:record, :status, :body) RETURNING status, body
 """)
 }
 
@@ -86,20 +96,15 @@ async def take(connection: Any, order: Order, *, at: datetime | None = None) -> 
         if record is None:
             return None
         seen = await SQL["look"].row(connection, resource=order.resource, tenant=order.tenant)
-        refusal = _refusal(seen, order)
-        answer = (
-            Answer(refusal.status, refusal.body) if refusal else await _write(connection, order, seen, at)
-        )
-        await SQL["store"].value(connection, record=record, status=answer.status, body=answer.body)
-        return answer
-
-
-async def _write(connection: Any, order: Order, seen: Any, at: datetime | None) -> Answer:
-    hold = await SQL["take"].row(
-        connection, resource=order.resource, occupied=seen["occupied_count"] + order.quantity, at=at,
-        owner=order.owner_digest, key=order.key, quantity=order.quantity,
-    )  # fmt: skip
-    return Answer(201, bodies.encoded(bodies.TakenHold.of(hold)))
+        if (refusal := _refusal(seen, order)) is not None:
+            row = await SQL["store"].row(connection, record=record, status=refusal.status, body=refusal.body)
+        else:
+            # One statement, so that a slow database keeps the row locked no longer than it must.
+            row = await SQL["take"].row(
+                connection, resource=order.resource, occupied=seen["occupied_count"] + order.quantity, at=at,
+                owner=order.owner_digest, key=order.key, quantity=order.quantity, record=record,
+            )  # fmt: skip
+        return Answer(row["status"], row["body"])
 
 
 def _refusal(seen: Any, order: Order) -> Refusal | None:

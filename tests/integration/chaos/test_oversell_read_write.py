@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -122,3 +123,14 @@ async def test_one_after_the_other_it_refuses_as_the_service_does(
     monkeypatch.undo()
     assert mutated == await refusals()
     assert {status for status, _ in mutated} == {409}
+
+
+async def test_its_answers_have_the_service_s_own_shape(
+    nodes: list[Database], sql: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy = json.loads((await place(nodes[0], await resource(sql), "healthy")).answer.body)
+    monkeypatch.setattr(holds, "take", holds.take)
+    mutants.plant("oversell-read-write")
+    mutated = json.loads((await place(nodes[0], await resource(sql), "mutated")).answer.body)
+    assert list(mutated) == list(healthy)
+    assert {type(value) for value in mutated.values()} == {type(value) for value in healthy.values()}
