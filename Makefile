@@ -39,8 +39,8 @@ unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
 	@$(BIN)/python -m pytest $(ARGS)
 
-docs: setup ## Write the generated tables under docs/ again
-	@$(BIN)/lastseat docs
+docs: setup ## Write the generated pages under docs/reference again
+	@$(BIN)/python -m lastseat.reference
 
 wheel: setup ## Build the wheel into dist/
 	@$(BIN)/python -m hatchling build -t wheel

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from chaos import mutants
+from lastseat import reference
 from lastseat.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +80,22 @@ def test_the_glossary_is_in_order_and_names_each_word_once() -> None:
     words = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
     ordered = [word.replace("t₀", "t0") for word in words]
     assert ordered == sorted(set(ordered))
+
+
+def test_the_generated_pages_are_what_the_code_says_today() -> None:
+    folder = ROOT / reference.FOLDER
+    there = {path.name: path.read_text() for path in folder.iterdir()}
+    assert there == dict(reference.pages()), "run `make docs`"
+
+
+def test_writing_them_again_removes_what_is_generated_no_more(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").touch()
+    reference.write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(reference.pages())
+
+
+def test_the_track_record_names_every_planted_bug_and_who_catches_it() -> None:
+    readme = (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (.+) \|$", readme, re.MULTILINE)
+    recorded = {name: tuple(re.findall(r"`(\w+)`", caught)) for name, caught in rows}
+    assert recorded == {mutant.name: mutant.caught_by for mutant in mutants.discover().values()}
