@@ -70,13 +70,14 @@ class Evidence:
         """Say why something an invariant needs is not there, or None if it is.
 
         A need is an evidence file (`operations`), a canonical table (`holds`), one of its columns
-        (`resources.occupied`), or `trail`: the changes of every canonical table the target has.
+        (`resources.occupied`), or `trail` or `state`: the changes, or the rows at rest, of every table the target has.
         """
         if need in FILES:
             return None if (self.folder / f"{need}.parquet").is_file() else f"{need}.parquet was not recorded"
-        if need == "trail":
-            missing = sorted({m.table.table for m in self._mappings.values() if not m.has_trail})
-            return f"no trail was recorded of {', '.join(missing)}" if missing else None
+        if need in ("trail", "state"):
+            part = "changes" if need == "trail" else "state"
+            missing = sorted({m.table.table for m in self._mappings.values() if part not in m.files})
+            return f"no {need} was recorded of {', '.join(missing)}" if missing else None
         return self._lacks_table(*need.partition(".")[::2])
 
     def _lacks_table(self, name: str, column: str) -> str | None:

@@ -59,16 +59,6 @@ class Mapping:
         for part, path in self.files.items():
             self._check_key(part, path)
 
-    @property
-    def has_trail(self) -> bool:
-        """Whether the trail of this table was recorded."""
-        return "changes" in self.files
-
-    @property
-    def has_state(self) -> bool:
-        """Whether the table was read at rest."""
-        return "state" in self.files
-
     def _check_key(self, part: str, path: Path) -> None:
         there = set(own_columns(path))
         for column in self.table.key:
@@ -156,7 +146,7 @@ class Mapping:
         """
 
     def _state(self) -> str:
-        if not self.has_state:
+        if "state" not in self.files:
             return self._empty(head=False)
         columns = [f"{self._row_key()} AS row_key"]
         columns += [f"{sql} AS {name}" for name, sql in self._columns().items()]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FIELDS: Final = ("name", "sentence", "needs", "rests on", "catches")
 PARTS: Final = ("looked at", "counter-examples")
-RECORDED: Final = ("operations", "trail", "faults", "clocks", "snapshots", "samples", "effects")
+RECORDED: Final = ("operations", "trail", "state", "faults", "clocks", "snapshots", "samples", "effects")
 NOTHING: Final = "nothing"
 
 _FIELD = re.compile(r"-- ([a-z][a-z -]*): (.+)")

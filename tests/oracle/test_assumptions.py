@@ -31,7 +31,13 @@ def one_sale(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("event", "holds"),
-    [("hold:ok", True), ("hold:fail", True), ("hold:fail:CAPACITY_EXHAUSTED", True), ("hold:fail:CLOSED", False), ("confirm:ok", False)],
+    [
+        ("hold:ok", True),
+        ("hold:fail", True),
+        ("hold:fail:CAPACITY_EXHAUSTED", True),
+        ("hold:fail:CLOSED", False),
+        ("confirm:ok", False),
+    ],
 )
 def test_happened_counts_outcomes_and_codes(run: Run, event: str, holds: bool) -> None:
     one_sale(run)
@@ -126,7 +132,11 @@ def test_a_dropped_frame_convicts_nobody(run: Run) -> None:
     run.lost_commits.add(cancel)
     verdict = run.verdict()
     oversold = next(finding for finding in verdict.findings if finding.invariant == "never_oversold")
-    assert (verdict.judgement, oversold.judgement, oversold.count) == (Judgement.UNKNOWN, Judgement.UNKNOWN, 1)
+    assert (verdict.judgement, oversold.judgement, oversold.count) == (
+        Judgement.UNKNOWN,
+        Judgement.UNKNOWN,
+        1,
+    )
     assert "holds h1: state" in (oversold.reason or "")
     assert "its 1 counter-examples prove nothing" in (oversold.reason or "")
 
@@ -139,7 +149,9 @@ def test_a_trail_that_was_not_drained_is_not_complete(run: Run) -> None:
 
 def test_a_row_at_rest_that_no_trail_tells_of_makes_it_incomplete(run: Run) -> None:
     one_sale(run)
-    run.state_edits.append(lambda rows: rows.update({("resources", "r"): rows["resources", "r"] | {"capacity": "2"}}))
+    run.state_edits.append(
+        lambda rows: rows.update({("resources", "r"): rows["resources", "r"] | {"capacity": "2"}})
+    )
     premise = run.premise(trail_complete())
     assert (premise.holds, premise.measured) == (False, "they differ: resources r: capacity")
 
@@ -191,7 +203,9 @@ def test_a_lost_shard_convicts_nobody(run: Run) -> None:
     assert run.violated() == set()
     run.operations = [operation for operation in run.operations if operation["shard"] == 0]
     verdict = run.verdict()
-    unattempted = next(finding for finding in verdict.findings if finding.invariant == "nothing_unattempted_exists")
+    unattempted = next(
+        finding for finding in verdict.findings if finding.invariant == "nothing_unattempted_exists"
+    )
     assert (unattempted.judgement, unattempted.count) == (Judgement.UNKNOWN, 1)
     assert "nothing from load process 1" in (unattempted.reason or "")
 
@@ -218,9 +232,19 @@ def test_an_assumption_that_nobody_knows_does_not_hold(run: Run) -> None:
 def test_an_assumption_with_a_limit_that_is_no_number_does_not_hold(run: Run) -> None:
     run.operation("hold", "r", sent=1, done=5, key="k")
     premise = run.premise(Assumption(name="release_skew", kind="vacuity", parameters={"us_p50_max": "fast"}))
-    assert (premise.holds, premise.measured) == (False, "ValueError: could not convert string to float: 'fast'")
+    assert (premise.holds, premise.measured) == (
+        False,
+        "ValueError: could not convert string to float: 'fast'",
+    )
 
 
 def test_every_assumption_is_registered_under_the_name_of_its_constructor() -> None:
     assert names("evidence") == ("clocks_comparable", "history_complete", "trail_complete")
-    assert names("vacuity") == ("contended", "happened", "in_flight_together", "landed", "load_healthy", "release_skew")
+    assert names("vacuity") == (
+        "contended",
+        "happened",
+        "in_flight_together",
+        "landed",
+        "load_healthy",
+        "release_skew",
+    )

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 def race(
-    run: Run, number: int, *, rivals: int, keyed: list[float], committed: list[float], sent: float = 0, done: float = 500
+    run: Run,
+    number: int,
+    *,
+    rivals: int,
+    keyed: list[float],
+    committed: list[float],
+    sent: float = 0,
+    done: float = 500,
 ) -> None:
     """One race for one seat: when each rival's key was written and when it committed; the first one wins."""
     resource = f"r{number}"
@@ -42,7 +49,10 @@ def test_rivals_behind_one_lock_are_in_flight_together_but_never_contend(run: Ru
     race(run, 1, rivals=3, keyed=[9, 10.5, 11.5], committed=[10, 11, 12])
     assert run.premise(in_flight_together(at_least=3)).holds
     premise = run.premise(contended(at_least_share=0.1))
-    assert (premise.holds, premise.measured) == (False, "0 of 1 races; in the median race 1 were open at once")
+    assert (premise.holds, premise.measured) == (
+        False,
+        "0 of 1 races; in the median race 1 were open at once",
+    )
 
 
 def test_a_run_that_did_not_contend_is_unknown_not_valid(run: Run) -> None:

@@ -2,7 +2,7 @@
 -- sentence: What a buyer was told had happened stands in the database, as it was asked for.
 -- needs: operations, trail, holds
 -- rests on: trail_complete
--- catches: commit-unknown, dirty-connection, redis-authority, failover-rollback
+-- catches: commit-unknown, dirty-connection, rowcount-ignored
 
 -- looked at
 SELECT count(*) FROM operations o

@@ -2,7 +2,7 @@
 -- sentence: Every hold that came to be was asked for by an operation, for this resource and in this quantity.
 -- needs: operations, holds
 -- rests on: history_complete
--- catches: commit-unknown, retry-storm, payload-ignored, timeout-orphan
+-- catches: commit-unknown
 
 -- looked at
 SELECT count(*) FROM made WHERE made = 'holds' AND in_run;

@@ -2,7 +2,7 @@
 -- sentence: However often an idempotency key is sent, it makes at most one hold.
 -- needs: operations, holds
 -- rests on: nothing
--- catches: check-then-insert, claim-dropped-after-effect, live-owner-judged-dead, upsert-clobbers, timeout-orphan
+-- catches: check-then-insert, claim-dropped-after-effect, live-owner-judged-dead, commit-unknown
 
 -- looked at
 SELECT count(*) FROM (

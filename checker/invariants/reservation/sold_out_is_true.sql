@@ -2,7 +2,7 @@
 -- sentence: Nobody is told "sold out" of a resource that was certainly free throughout the call.
 -- needs: operations, trail, snapshots, clocks, resources.capacity, holds.resource, holds.state
 -- rests on: trail_complete, clocks_comparable, history_complete
--- catches: redis-authority, over-decrement, stale-refusal, never-released, skip-locked-head, sweep-on-replica, error-pinned
+-- catches: redis-authority, over-decrement, stale-refusal, never-released, skip-locked-head
 
 -- looked at
 SELECT count(*) FROM operations o JOIN refusals r ON r.meaning = 'sold_out' AND r.code = o.code
