@@ -22,6 +22,14 @@ def living(pid: int) -> list[psutil.Process]:
     return []
 
 
+def listens(pid: int, port: int) -> bool:
+    """Tell whether a process itself listens on a TCP port."""
+    with contextlib.suppress(psutil.Error):
+        found = psutil.Process(pid).net_connections("tcp")
+        return any(socket.status == psutil.CONN_LISTEN and socket.laddr.port == port for socket in found)
+    return False
+
+
 async def stop_in_its_tracks(pid: int, *, within_seconds: float) -> None:
     """Send SIGSTOP and wait until the process has stopped, or is gone; raises LabError when it does neither."""
 

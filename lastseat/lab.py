@@ -26,12 +26,16 @@ from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
 from lastseat.valkey import EmbeddedValkey, Valkey
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 
     from lastseat.children import Account
 
 DISK_BYTES_MIN = 2 * 1024**3
 """What a run may need: PostgreSQL's data and WAL, and the evidence."""
+
+
+def _in_silence(_: str) -> None:
+    """Say nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,10 +64,11 @@ class Lab:
         redis_url: str | None = None,
         toxiproxy_url: str | None = None,
         with_toxiproxy: bool = True,
+        say: Callable[[str], None] = _in_silence,
     ) -> AsyncIterator[Lab]:
         """Bring up the servers, those given by URL excepted, with logs in `folder`/logs; end everything afterwards.
 
-        Raises LabError when a part fails, UsageError when a given server may not or cannot be used.
+        `say` is told what takes long. Raises LabError when a part fails, UsageError when a given server may not or cannot be used.
         """
         logs = folder.resolve() / "logs"
         logs.mkdir(parents=True, exist_ok=True)
@@ -76,7 +81,7 @@ class Lab:
             folder=temporary / f"{PREFIX}{marker}", marker=marker, log=logs / "supervisor.log"
         )
         try:
-            parts = _Parts(supervision, account, logs)
+            parts = _Parts(supervision, account, logs, say)
             postgres, valkey, proxy = await _together(
                 parts.postgres(database_url),
                 parts.valkey(redis_url),
@@ -172,6 +177,7 @@ class _Parts:
     supervision: Supervision
     account: Account | None
     logs: Path
+    say: Callable[[str], None]
     ports: set[int] = field(default_factory=set)
 
     async def postgres(self, url: str | None) -> Postgres:
@@ -203,7 +209,7 @@ class _Parts:
             return None
         if url:
             return await elsewhere.toxiproxy(url)
-        source = await obtain(self.supervision, self.logs / "toxiproxy-build.log")
+        source = await obtain(self.supervision, self.logs / "toxiproxy-build.log", self.say)
         return await start_toxiproxy(
             source,
             supervision=self.supervision,

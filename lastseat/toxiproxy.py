@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lastseat.account import reachable
 from lastseat.children import Account, Child, Start, Supervision
 from lastseat.errors import LabError
+from lastseat.family import listens
 from lastseat.ports import LOOPBACK, free_port
 from lastseat.proxy_source import Source
 from lastseat.waiting import until
@@ -75,6 +76,8 @@ async def _start(
     async def answers() -> str | None:
         if child.exited:
             raise child.error(f"the proxy server ended while starting, with exit code {child.exit_code}")
+        if not listens(child.pid, port):  # any other proxy server would answer just as politely
+            return None
         return await asyncio.to_thread(version_at, LOOPBACK, port)
 
     def failing(problem: str) -> LabError:
