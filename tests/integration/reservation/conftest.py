@@ -24,7 +24,7 @@ from service.node import Node
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from lastseat.lab import Lab
 
@@ -175,6 +175,79 @@ async def pool(settings: Settings) -> AsyncIterator[Database]:
     opened = await Database.open(settings, application="test")
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def make_settings(dsn: str) -> Callable[..., Settings]:
+    """Make settings for this test's database, some of them changed."""
+    return lambda **more: settings_for(dsn, **more)
+
+
+@pytest.fixture
+async def silent_port() -> AsyncIterator[int]:
+    """A port that takes every connection and never says a word."""
+    gone = asyncio.Event()
+
+    async def listen(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await gone.wait()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    gone.set()
+    server.close()
+    await server.wait_closed()
+
+
+@dataclass(slots=True)
+class Sessions:
+    """Sessions side by side, and a way to know that one of them waits for another."""
+
+    dsn: str
+    watcher: asyncpg.Connection
+    opened: list[asyncpg.Connection] = field(default_factory=list)
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    async def open(self) -> asyncpg.Connection:
+        self.opened.append(await asyncpg.connect(self.dsn))
+        return self.opened[-1]
+
+    async def blocked(self, session: asyncpg.Connection, work: Awaitable[Any]) -> asyncio.Task[Any]:
+        """Start `work` on `session` and return once the server says that it waits for a lock."""
+        task = asyncio.ensure_future(work)
+        self.tasks.append(task)
+        pid = session.get_server_pid()
+        async with asyncio.timeout(5):
+            while not await self.watcher.fetchval("SELECT cardinality(pg_blocking_pids($1)) > 0", pid):
+                assert not task.done(), f"it did not wait: {task}"
+                await asyncio.sleep(0.005)
+        return task
+
+
+@pytest.fixture
+async def sessions(dsn: str, sql: asyncpg.Connection) -> AsyncIterator[Sessions]:
+    made = Sessions(dsn, sql)
+    yield made
+    for task in made.tasks:
+        task.cancel()
+    await asyncio.gather(*made.tasks, return_exceptions=True)
+    for session in made.opened:
+        session.terminate()
+
+
+@pytest.fixture
+def room(sql: asyncpg.Connection) -> Callable[..., Awaitable[int]]:
+    """Put a resource straight into the database; return its id."""
+
+    async def put(capacity: int = 1, occupied: int = 0) -> int:
+        made: int = await sql.fetchval(
+            """INSERT INTO resources (tenant, code, capacity, occupied_count, revision, hold_ttl, offer_ttl)
+               VALUES ('demo', $1, $2, $3, $3, '60 s', '60 s') RETURNING id""",
+            secrets.token_hex(4), capacity, occupied,
+        )  # fmt: skip
+        return made
+
+    return put
 
 
 @asynccontextmanager
