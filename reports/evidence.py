@@ -165,8 +165,8 @@ def _operations(table: Any, t0_ns: int) -> pd.DataFrame:
 
 
 def _ms(instant: Any, since: Any) -> Any:
-    """Return the distance of two ns columns in ms; the subtraction is done on integers."""
-    return pc.divide(pc.subtract(instant, since).cast(pa.float64()), NS_PER_MS)
+    """Return the distance of two ns columns in ms; subtracted as integers, since a float holds no year in ns."""
+    return pc.divide(pc.subtract(instant, since).cast(pa.float64(), safe=False), NS_PER_MS)
 
 
 def _fault(row: dict[str, Any], t0_ns: int) -> Fault:

@@ -59,6 +59,7 @@ def test_links_and_foreign_folders_are_passed_over(
 ) -> None:
     folder = _run(tmp_path, "2026-05-04T12-30-00Z", make_verdict(tmp_path))
     (tmp_path / "latest").symlink_to(folder)
+    (folder.parent / "newest").symlink_to(folder)
     (tmp_path / "notes" / "drafts").mkdir(parents=True)
     (tmp_path / "index.html").write_text("old")
     assert [entry.folder for entry in entries(tmp_path)] == ["2026-05-04T12-30-00Z"]

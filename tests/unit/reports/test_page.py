@@ -7,9 +7,12 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import reports
+from checker import schemas
 from checker.brief import read_brief, write_brief
 from checker.verdict import Judgement
 from reports import page
@@ -182,6 +185,35 @@ def test_hostile_names_are_shown_and_never_obeyed(
     assert "{{7*7}}" in text
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_a_metric_with_dollar_signs_is_a_name_and_not_a_formula(
+    make_run: Callable[..., Path], make_verdict: Callable[..., Verdict]
+) -> None:
+    folder = make_run(races=2)
+    samples = pa.table(
+        {
+            "mono_ns": [0, 1],
+            "source": ["node-a"] * 2,
+            "metric": [r"<b>$\frac{broken$"] * 2,
+            "value": [1.0, 2.0],
+        },
+        schema=schemas.SAMPLES,
+    )
+    pq.write_table(samples, folder / "samples.parquet")
+    text = reports.write(folder, make_verdict(folder)).read_text()
+    assert r"&lt;b&gt;$\frac{broken$" in text
+
+
+def test_a_crowd_of_points_is_drawn_without_repeating_their_style(
+    make_run: Callable[..., Path], make_verdict: Callable[..., Verdict]
+) -> None:
+    folder = make_run(races=40)
+    text = reports.write(folder, make_verdict(folder)).read_text()
+    drawing = text[text.index('aria-labelledby="scatter-title') : text.index("rates-title")]
+    points = re.findall(r"<use [^>]+>", drawing)
+    assert len(points) > 400
+    assert sum("style" in point for point in points) < 40
 
 
 def test_credentials_that_slipped_into_a_brief_are_not_printed(
