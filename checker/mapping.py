@@ -66,9 +66,9 @@ class Mapping:
                 raise EvidenceError(f"tables.{self.name}.key: {part}/{path.name} has no column {column!r}")
 
     def create(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Create the three tables; raises EvidenceError naming the column whose expression does not work."""
+        """Create its view and its two tables; raises EvidenceError naming the column whose expression does not work."""
         try:
-            connection.execute(f"CREATE TABLE trail.{self.name} AS {self._trail()}")
+            connection.execute(f"CREATE VIEW trail.{self.name} AS {self._trail()}")
             connection.execute(f"CREATE TABLE commits.{self.name} AS {self._commits()}")
             connection.execute(f"CREATE TABLE state.{self.name} AS {self._state()}")
         except duckdb.Error as error:
