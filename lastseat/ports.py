@@ -17,6 +17,11 @@ _HIGHEST = 32_767
 _TRIES = 200
 
 
+def netloc(host: str, port: int) -> str:
+    """Return host:port as a URL writes it, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def ceiling() -> int:
     """Return the highest port that no outgoing connection will be given."""
     try:

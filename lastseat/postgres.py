@@ -20,7 +20,7 @@ from lastseat.account import reachable
 from lastseat.children import Account, Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.family import gone, living, stop_in_its_tracks
-from lastseat.ports import LOOPBACK, free_port
+from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ class Address:
         """Return the DSN of a database; `host` and `port` replace the server's by a proxied link's."""
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user else ""
         suffix = f"?{self.query}" if self.query else ""
-        return (
-            f"postgresql://{login}{host or self.host}:{port or self.port}/{quote(database, safe='')}{suffix}"
-        )
+        return f"postgresql://{login}{netloc(host or self.host, port or self.port)}/{quote(database, safe='')}{suffix}"
 
 
 @dataclass(slots=True)

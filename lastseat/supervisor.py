@@ -143,11 +143,7 @@ class Supervisor:
                 os._exit(1)
 
         supervisor = os.getpid()
-        unprivileged = (
-            {}
-            if request["uid"] is None
-            else {"user": request["uid"], "group": request["gid"], "extra_groups": []}
-        )
+        unprivileged = request["uid"] is not None
         with Path(request["log"]).open("ab") as log:
             child = subprocess.Popen(  # noqa: S603 - what the runner asks for
                 request["argv"],
@@ -159,7 +155,9 @@ class Supervisor:
                 start_new_session=True,
                 umask=0o077 if unprivileged else -1,
                 preexec_fn=tie_to_parent,  # noqa: PLW1509 - safe: this process has one thread
-                **unprivileged,
+                user=request["uid"],
+                group=request["gid"],
+                extra_groups=() if unprivileged else None,
             )
         if request["data_folder"]:
             self.data_folders.add(Path(request["data_folder"]))

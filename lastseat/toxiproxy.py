@@ -14,7 +14,7 @@ from lastseat.account import reachable
 from lastseat.children import Account, Child, Start, Supervision
 from lastseat.errors import LabError
 from lastseat.family import listens
-from lastseat.ports import LOOPBACK, free_port
+from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.proxy_source import Source
 from lastseat.waiting import until
 
@@ -90,7 +90,7 @@ async def _start(
 
 def version_at(host: str, port: int) -> str:
     """Return the version that a Toxiproxy API says of itself; blocking; raises OSError when it does not answer."""
-    with urllib.request.urlopen(f"http://{host}:{port}/version", timeout=_ANSWER_SECONDS) as answer:
+    with urllib.request.urlopen(f"http://{netloc(host, port)}/version", timeout=_ANSWER_SECONDS) as answer:
         text: str = answer.read(4096).decode()
     try:
         return str(json.loads(text)["version"])

@@ -18,7 +18,7 @@ from redis.exceptions import BusyLoadingError, RedisError
 from lastseat.account import reachable
 from lastseat.children import Account, Child, Start, Supervision, tail
 from lastseat.errors import LabError
-from lastseat.ports import LOOPBACK, free_port
+from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Valkey:
     def url(self, *, host: str | None = None, port: int | None = None) -> str:
         """Return its URL; `host` and `port` replace the server's by a proxied link's."""
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.password else ""
-        return f"redis://{login}{host or self.host}:{port or self.port}/{self.database}"
+        return f"redis://{login}{netloc(host or self.host, port or self.port)}/{self.database}"
 
     async def crash(self) -> None:
         """Kill -9 and wait until it was reaped; what was not saved is lost."""

@@ -1,0 +1,151 @@
+"""Servers that were there already are looked at closely, used with care, and left as they were."""
+
+from __future__ import annotations
+
+import asyncpg
+import pytest
+import redis.asyncio as redis
+
+from lastseat import postgres
+from lastseat.elsewhere import is_loopback
+from lastseat.errors import ExitCode, LabError, UsageError
+from lastseat.lab import Lab
+
+pytestmark = pytest.mark.usefixtures("redis_url")
+
+
+@pytest.fixture
+def given(lab: Lab) -> dict[str, str]:
+    """The session's own servers, in the role of somebody else's."""
+    return {
+        "database_url": lab.postgres.admin_dsn,
+        "redis_url": lab.redis_url.removesuffix("0") + "9",
+        "toxiproxy_url": f"http://{lab.toxiproxy.host}:{lab.toxiproxy.port}",
+    }
+
+
+async def databases(lab: Lab) -> set[str]:
+    session = await asyncpg.connect(lab.postgres.admin_dsn)
+    try:
+        return {row["datname"] for row in await session.fetch("SELECT datname FROM pg_database")}
+    finally:
+        await session.close()
+
+
+async def test_databases_made_in_a_given_server_are_dropped_with_their_slots(
+    lab: Lab, given: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = await databases(lab)
+    async with Lab.start(folder=tmp_path_factory.mktemp("given"), **given) as other:
+        dsn = await other.create_database("sale")
+        session = await asyncpg.connect(dsn)
+        await session.execute("CREATE TABLE seats (id int)")
+        await session.fetch(
+            "SELECT pg_create_logical_replication_slot($1, 'pgoutput')", other.environment_marker
+        )
+        assert len(await databases(lab)) == len(before) + 1
+    session.terminate()
+    assert await databases(lab) == before
+
+
+async def test_a_given_server_is_not_the_labs_to_break(
+    given: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async with Lab.start(folder=tmp_path_factory.mktemp("given"), **given) as other:
+        assert not other.postgres.embedded
+        assert other.toxiproxy.child is None
+        for breaking in (other.postgres.crash, other.postgres.stop, other.valkey.crash, other.valkey.restart):
+            with pytest.raises(LabError, match="not the lab's to stop or break"):
+                await breaking()
+
+
+async def test_a_database_that_the_lab_did_not_create_is_not_dropped(lab: Lab) -> None:
+    with pytest.raises(LabError, match="was not created by this lab"):
+        await lab.drop_database(lab.postgres.dsn("postgres"))
+
+
+async def test_a_database_can_be_a_copy_of_another(lab: Lab) -> None:
+    template = await lab.create_database("a_template")
+    session = await asyncpg.connect(template)
+    await session.execute("CREATE TABLE seats AS SELECT 7 AS id")
+    await session.close()
+    copy = await lab.create_database("a_copy", template="a_template")
+    session = await asyncpg.connect(copy)
+    assert await session.fetchval("SELECT id FROM seats") == 7
+    await session.close()
+    for dsn in (copy, template):
+        await lab.drop_database(dsn)
+
+
+async def test_a_database_that_exists_already_is_refused(lab: Lab) -> None:
+    with pytest.raises(LabError, match="already exists"):
+        await lab.create_database("postgres")
+
+
+@pytest.mark.parametrize(
+    ("option", "url"),
+    [
+        ("database_url", "postgresql://app:secret@db.example.com:5432/app"),
+        ("database_url", "postgresql://app:secret@192.0.2.1/app"),
+        ("redis_url", "redis://:secret@10.0.0.7:6379/0"),
+        ("toxiproxy_url", "http://192.0.2.1:8474"),
+        ("database_url", "mysql://app:secret@127.0.0.1/app"),
+        ("database_url", "postgresql://app:secret@127.0.0.1:notaport/app"),
+        ("redis_url", "redis:///0"),
+    ],
+)
+async def test_urls_that_lead_elsewhere_or_nowhere_are_refused_without_telling_their_secret(
+    option: str, url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        async with Lab.start(folder=tmp_path_factory.mktemp("refused"), **{option: url}):
+            pass
+    assert raised.value.exit_code == ExitCode.USAGE
+    assert f"--{option.replace('_', '-')}" in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+async def test_a_redis_database_with_somebodys_keys_in_it_is_refused(
+    lab: Lab, given: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async with redis.from_url(given["redis_url"]) as client:
+        await client.set("precious", "1")
+        with pytest.raises(UsageError, match="holds 1 keys, which a run would flush"):
+            async with Lab.start(folder=tmp_path_factory.mktemp("full"), **given):
+                pass
+        assert await client.delete("precious") == 1
+    assert lab.redis_url != given["redis_url"]
+
+
+async def test_a_server_that_keeps_no_trail_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgres._SETTINGS, "wal_level", "replica")
+    folder = tmp_path_factory.mktemp
+    async with Lab.start(folder=folder("replica"), with_toxiproxy=False) as other:
+        with pytest.raises(UsageError, match="wal_level = replica; logical is needed"):
+            async with Lab.start(folder=folder("refused"), database_url=other.postgres.admin_dsn):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("option", "scheme"), [("database_url", "postgresql"), ("redis_url", "redis"), ("toxiproxy_url", "http")]
+)
+async def test_a_given_server_that_does_not_answer_is_a_failed_lab(
+    option: str, scheme: str, lab: Lab, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    where = f"127.0.0.1:{lab.free_port()}"
+    with pytest.raises(LabError) as raised:
+        async with Lab.start(folder=tmp_path_factory.mktemp("silent"), **{option: f"{scheme}://{where}"}):
+            pass
+    assert raised.value.where == where
+    assert option.replace("_", "-") in raised.value.remedy
+
+
+def test_only_hosts_whose_every_address_is_loopback_are_this_machine() -> None:
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("127.1.2.3")
+    assert is_loopback("localhost")
+    assert is_loopback("::1")
+    assert not is_loopback("192.0.2.1")
+    assert not is_loopback("no-such-host.invalid")
