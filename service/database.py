@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import asyncpg
@@ -118,7 +118,7 @@ class Database:
         try:
             yield lent
         except asyncio.CancelledError:
-            lent.terminate()  # an answer may still be on its way to it
+            _cut(lent)  # an answer may still be on its way to it
             raise
         finally:
             await self._pool.release(lent)
@@ -164,7 +164,7 @@ class Database:
                 await connection.execute("BEGIN")
                 try:
                     result = await work(connection)
-                except BaseException:
+                except Exception:  # a cancellation cuts the connection, and the transaction with it
                     await _roll_back(connection)
                     raise
             with _translated(connection, sent=True):
@@ -189,7 +189,7 @@ class _translated:  # noqa: N801 - reads as a clause at the `with`
             raise Refused(errors.DATABASE_BUSY) from error
         if isinstance(error, _BROKEN) or is_lost(error):
             # Its stream may still carry the answer to what was given up: the next user would read it.
-            self._connection.terminate()
+            _cut(self._connection)
             # The server may end a session after it has committed and before it says so: 57P01 proves nothing.
             raise Refused(errors.OUTCOME_UNKNOWN if self._sent else errors.DATABASE_UNAVAILABLE) from error
 
@@ -202,11 +202,15 @@ def is_lost(error: BaseException) -> bool:
 
 async def _roll_back(connection: Connection) -> None:
     """Roll back if the connection still listens; a broken one takes its transaction with it."""
-    if connection.is_closed():
-        return
     try:
         await connection.execute("ROLLBACK")
     except (*_BROKEN, asyncpg.PostgresError):
+        _cut(connection)
+
+
+def _cut(connection: Connection) -> None:
+    """End a connection at once; one that broke by itself is back in the pool already and takes no more calls."""
+    with suppress(asyncpg.InterfaceError):
         connection.terminate()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
 import json
 import secrets
@@ -163,10 +164,12 @@ def settings(dsn: str) -> Settings:
 
 
 def settings_for(dsn: str, **more: Any) -> Settings:
-    defaults: dict[str, Any] = {"redis_url": "redis://127.0.0.1:1", "shutdown_seconds": 1}
-    return Settings(
-        database_url=dsn, token_secret=TOKEN_SECRET, owner_secret=OWNER_SECRET, **(defaults | more)
-    )
+    defaults: dict[str, Any] = {
+        "database_url": dsn,
+        "redis_url": "redis://127.0.0.1:1",
+        "shutdown_seconds": 1,
+    }
+    return Settings(token_secret=TOKEN_SECRET, owner_secret=OWNER_SECRET, **(defaults | more))
 
 
 @pytest.fixture
@@ -197,6 +200,19 @@ async def silent_port() -> AsyncIterator[int]:
     gone.set()
     server.close()
     await server.wait_closed()
+
+
+@pytest.fixture
+def until() -> Callable[..., Awaitable[None]]:
+    """Wait until a condition, asked again and again, holds; the deadline names what did not come."""
+
+    async def wait(condition: Callable[[], Any], what: str, *, within_seconds: float = 10) -> None:
+        deadline = time.monotonic() + within_seconds
+        while not (held := condition()) or (inspect.isawaitable(held) and not await held):
+            assert time.monotonic() < deadline, f"{what} did not come within {within_seconds} s"
+            await asyncio.sleep(0.01)
+
+    return wait
 
 
 @dataclass(slots=True)

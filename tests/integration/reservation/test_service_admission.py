@@ -40,13 +40,6 @@ async def gates(redis_url: str, make_settings: Callable[..., Any]) -> AsyncItera
         await gate.close()
 
 
-async def _until(condition: Callable[[], Any], what: str, seconds: float = 5) -> None:
-    deadline = time.monotonic() + seconds
-    while not await condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
-        await asyncio.sleep(0.02)
-
-
 async def test_a_command_is_admitted_by_redis_and_leaves_nothing_behind(
     start: Callable[..., Any], redis_url: str, valkey: Any
 ) -> None:
@@ -80,7 +73,9 @@ async def test_no_permit_is_a_refusal_before_the_database(
     )
 
 
-async def test_the_permits_of_a_killed_node_come_back_by_themselves(gates: Callable[..., RedisGate]) -> None:
+async def test_the_permits_of_a_killed_node_come_back_by_themselves(
+    gates: Callable[..., RedisGate], until: Callable[..., Any]
+) -> None:
     killed = gates(redis_permits=1, redis_permit_lease_ms=300)
     other = gates(redis_permits=1, redis_permit_lease_ms=300)
     assert await killed.admit("its-last", "token-1") is Word.ADMITTED  # and never leaves
@@ -89,7 +84,7 @@ async def test_the_permits_of_a_killed_node_come_back_by_themselves(gates: Calla
     async def admitted() -> bool:
         return await other.admit("next", "token-2") is Word.ADMITTED
 
-    await _until(admitted, "the dead node's permit")
+    await until(admitted, "the dead node's permit")
 
 
 async def test_a_counter_for_permits_would_lose_the_killed_nodes_for_ever(valkey: Any) -> None:

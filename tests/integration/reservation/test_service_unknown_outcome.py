@@ -1,0 +1,198 @@
+"""A lost reply after a COMMIT is an unknown outcome; a failure before it is definite; the key settles both."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+
+@dataclass(slots=True)
+class Wire:
+    """A wire to PostgreSQL that is cut where a client's bytes hold `cue`: before them, or once the server answered."""
+
+    dsn: str
+    cue: bytes | None = None
+    before: bool = False
+    lost: int = 0
+    through: str = ""
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to = urlsplit(self.dsn)
+        far_reader, far_writer = await asyncio.open_connection(to.hostname, to.port)
+        self.writers += [writer, far_writer]
+        losing = asyncio.Event()
+        back = asyncio.ensure_future(self._back(far_reader, writer, losing))
+        with suppress(ConnectionError):
+            while data := await reader.read(65_536):
+                if self.cue is not None and self.cue in data:
+                    self.cue = None
+                    self.lost += 1
+                    if self.before:
+                        break
+                    losing.set()
+                far_writer.write(data)
+        for one in (writer, far_writer):
+            one.close()
+        await back
+
+    async def _back(
+        self, far: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: asyncio.Event
+    ) -> None:
+        with suppress(ConnectionError):
+            while data := await far.read(65_536):
+                if losing.is_set():
+                    break
+                writer.write(data)
+        writer.close()
+
+
+@pytest.fixture
+async def wire(dsn: str) -> AsyncIterator[Wire]:
+    made = Wire(dsn)
+    server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
+    parts, port = urlsplit(dsn), server.sockets[0].getsockname()[1]
+    made.through = dsn.replace(f"@{parts.hostname}:{parts.port}/", f"@127.0.0.1:{port}/")
+    yield made
+    for writer in made.writers:
+        writer.close()
+    server.close()
+    await server.wait_closed()
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A node with one connection to PostgreSQL, its statements prepared, and alice with a hold of one of five seats."""
+
+    sql: Any
+    alice: Any
+    room: int
+    hold: int
+
+
+@pytest.fixture
+async def behind(start: Callable[..., Any], wire: Wire) -> Behind:
+    service = await start(database_url=wire.through, pool_connections_max=1, pool_connections_min=1)
+    room, alice = await service.resource(5), service.person("alice")
+    hold = (await alice.post(f"/api/resources/{room}/holds", {})).json["id"]
+    return Behind(service.sql, alice, room, hold)
+
+
+async def test_a_hold_whose_reply_was_lost_is_unknown_and_its_key_tells_later(
+    behind: Behind, wire: Wire
+) -> None:
+    sql, alice = behind.sql, behind.alice
+    path = f"/api/resources/{behind.room}/holds"
+    wire.cue = b"lost-one"
+
+    unknown = await alice.post(path, {}, key="lost-one")
+    assert (unknown.status, unknown.json["code"]) == (503, "OUTCOME_UNKNOWN")
+    assert wire.lost == 1
+    assert await sql.fetchval("SELECT count(*) FROM holds WHERE idempotency_key = 'lost-one'") == 1
+
+    retry = await alice.post(path, {}, key="lost-one")
+    assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "true")
+    assert await sql.fetchval("SELECT occupied_count FROM resources") == 2
+
+
+async def test_a_confirm_whose_commit_was_lost_is_unknown_and_replayed(behind: Behind, wire: Wire) -> None:
+    sql, alice = behind.sql, behind.alice
+    wire.cue = b"COMMIT"
+
+    unknown = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (unknown.status, unknown.json["code"]) == (503, "OUTCOME_UNKNOWN")
+
+    retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "true")
+    assert await sql.fetchval("SELECT count(*) FROM reservations") == 1
+
+
+async def test_a_confirm_cut_off_before_its_commit_failed_for_certain_and_may_be_tried_at_once(
+    behind: Behind, wire: Wire
+) -> None:
+    sql, alice = behind.sql, behind.alice
+    wire.cue, wire.before = b"INSERT INTO reservations", True
+
+    failed = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (failed.status, failed.json["code"]) == (503, "DATABASE_UNAVAILABLE")
+    assert await sql.fetchval("SELECT count(*) FROM reservations") == 0
+
+    retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "false")
+
+
+async def test_a_commit_that_never_arrived_leaves_the_key_in_progress_until_its_lease(
+    behind: Behind, wire: Wire
+) -> None:
+    """Whether it arrived nobody here can know: only the lease may free the key."""
+    sql, alice = behind.sql, behind.alice
+    wire.cue, wire.before = b"COMMIT", True
+
+    unknown = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert unknown.json["code"] == "OUTCOME_UNKNOWN"
+    retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (retry.status, retry.json["code"]) == (409, "IDEMPOTENCY_IN_PROGRESS")
+    assert 80_000 < retry.json["retryAfterMs"] <= 90_000
+    assert 80 < int(retry.headers["retry-after"]) <= 90
+
+    await sql.execute("UPDATE idempotency_records SET lease_expires_at = clock_timestamp()")
+    taken_over = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
+    assert (taken_over.status, taken_over.headers["idempotency-replayed"]) == (201, "false")
+
+
+async def test_a_locked_row_is_a_definite_refusal_and_a_full_pool_another(
+    start: Callable[..., Any], until: Callable[..., Any]
+) -> None:
+    service = await start(pool_connections_max=1, lock_timeout_ms=300, pool_acquire_ms=100)
+    room = await service.resource(5)
+    alice, bob = service.person("alice"), service.person("bob")
+    async with service.sql.transaction():
+        await service.sql.execute("SELECT FROM resources WHERE id = $1 FOR NO KEY UPDATE", room)
+        waiting = asyncio.ensure_future(alice.post(f"/api/resources/{room}/holds", {}, key="a"))
+        waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        await until(lambda: service.sql.fetchval(waits), "alice's wait for the row")
+        crowded_out = await bob.post(f"/api/resources/{room}/holds", {}, key="b")
+        busy = await waiting
+    assert (busy.status, busy.json["code"]) == (503, "DATABASE_BUSY")
+    assert (crowded_out.status, crowded_out.json["code"]) == (503, "POOL_EXHAUSTED")
+
+    retry = await alice.post(f"/api/resources/{room}/holds", {}, key="a")
+    assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "false")  # it was not pinned
+
+
+async def test_a_deadlock_is_tried_again_and_never_shown(
+    service: Any, sessions: Any, until: Callable[..., Any]
+) -> None:
+    first, second = await service.resource(1), await service.resource(1)
+    rival = await sessions.open()
+    tries = 0
+
+    async def work(connection: Any) -> str:
+        nonlocal tries
+        tries += 1
+        await connection.execute("SET LOCAL deadlock_timeout = '10ms'")
+        await connection.execute("SELECT FROM resources WHERE id = $1 FOR UPDATE", first)
+        if tries == 1:
+            await rival.execute("BEGIN")
+            await rival.execute("SELECT FROM resources WHERE id = $1 FOR UPDATE", second)
+            await sessions.blocked(
+                rival, rival.execute("SELECT FROM resources WHERE id = $1 FOR UPDATE", first)
+            )
+        await connection.execute("SELECT FROM resources WHERE id = $1 FOR UPDATE", second)
+        return "done"
+
+    async def give_way() -> None:
+        await until(lambda: tries == 2, "the second try")
+        await asyncio.gather(*sessions.tasks)
+        await rival.execute("ROLLBACK")
+
+    done, _ = await asyncio.gather(service.pool.transaction(work), give_way())
+    assert (done, tries) == ("done", 2)
