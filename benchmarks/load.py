@@ -90,7 +90,7 @@ def fast(port: int, requests: int) -> float:
         for number in range(first, requests, GREENLETS):
             headers = {"Authorization": f"Bearer {TOKEN}", "Idempotency-Key": f"run-{number}"}
             answer = client.post("/api/resources/7/holds", json={}, headers=headers, name="hold")
-            if answer.json()["id"] != 4711:  # noqa: PLR2004
+            if answer.json()["id"] != 4711:  # noqa: PLR2004 — the one hold there is
                 raise RuntimeError("an answer was lost")
 
     return _cpu([gevent.spawn(buyer, first) for first in range(GREENLETS)])

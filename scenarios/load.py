@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -29,51 +27,24 @@ from scenarios.control import (
     Stop,
     Tally,
 )
+from scenarios.seat import LoadError, Seat, all_made
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable
     from types import TracebackType
 
-    from scenarios.control import FromLoad, ToLoad
+    from scenarios.control import FromLoad
     from scenarios.plan import LoadPlan
+    from scenarios.seat import Spawn
+
+__all__ = ["Load", "LoadError", "LoadSummary", "play"]
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
-_TAIL_LINES = 20
 _LINE_BYTES_MAX = 1 << 20
 _HEAD_START_NS = 30_000_000
 _UP_SECONDS = 30.0
 _READY_SECONDS = 30.0
-_END_SECONDS = 5.0
 _LIFETIME_SECONDS = 7 * 86_400.0
-
-
-class Child(Protocol):
-    """A load process, as the lab started it."""
-
-    @property
-    def log(self) -> Path:
-        """Where it writes its output."""
-
-    @property
-    def exited(self) -> bool:
-        """Whether it has ended."""
-
-    async def wait(self, within_seconds: float) -> int:
-        """Wait for its end and return the exit code."""
-
-    def signal(self, number: int) -> None:
-        """Send it a signal."""
-
-
-class Spawn(Protocol):
-    """How the lab starts a process."""
-
-    def __call__(self, role: str, argv: Sequence[str], *, env: Mapping[str, str]) -> Awaitable[Child]:
-        """Start it."""
-
-
-class LoadError(Exception):
-    """The load could not be played: which load process, what happened, and the last lines of its log."""
 
 
 class LoadSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,30 +70,6 @@ class LoadSummary(msgspec.Struct, frozen=True, kw_only=True):
         return max(shard.lag_p99_us for shard in self.shards)
 
 
-@dataclass(slots=True, eq=False)
-class _Seat:
-    """One shard as the runner sees it."""
-
-    shard: int
-    child: Child
-    hello: asyncio.Future[None]
-    ready: asyncio.Future[None]
-    finished: asyncio.Future[Finished]
-    writer: asyncio.StreamWriter | None = None
-    tally: Tally = field(default_factory=Tally)
-    health: list[Health] = field(default_factory=list)
-
-    def send(self, message: ToLoad) -> None:
-        if self.writer is not None:
-            self.writer.write(control.line(message))
-
-    def lose(self, reason: LoadError) -> None:
-        for waiting in (self.hello, self.ready, self.finished):
-            if not waiting.done():
-                waiting.set_exception(reason)
-                waiting.exception()  # read here, so that one which nobody awaits is not reported as lost
-
-
 class Load:
     """The load processes of one run, from their start to their end; `async with Load(...)`, then `play` once.
 
@@ -133,7 +80,7 @@ class Load:
         """Take the lab's way to start a process, and how many load processes there shall be."""
         self._spawn = spawn
         self._shards = shards
-        self._seats: dict[int, _Seat] = {}
+        self._seats: dict[int, Seat] = {}
         self._on_progress: Callable[[Tally], None] | None = None
         self._leaving = contextlib.AsyncExitStack()
 
@@ -172,16 +119,16 @@ class Load:
         """
         self._on_progress = on_progress
         seats = self._seats.values()
-        await _all(seats, "hello", _UP_SECONDS, "is not up")
+        await all_made(seats, "hello", _UP_SECONDS, "is not up")
         for seat in seats:
             seat.send(Part(plan=msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)))
-        await _all(seats, "ready", _READY_SECONDS, "has not made ready")
+        await all_made(seats, "ready", _READY_SECONDS, "has not made ready")
         t0_ns = time.monotonic_ns() + _HEAD_START_NS
         if on_zero is not None:
             on_zero(t0_ns)
         for seat in seats:
             seat.send(Go(t0_ns=t0_ns))
-        await _all(seats, "finished", within_seconds, "has not finished")
+        await all_made(seats, "finished", within_seconds, "has not finished")
         return LoadSummary(
             t0_ns=t0_ns,
             shards=tuple(seat.finished.result() for seat in seats),
@@ -201,18 +148,18 @@ class Load:
         environment = {CONTROL_VARIABLE: address, SHARD_VARIABLE: str(shard)}
         child = await self._spawn(f"load-{shard}", argv, env=environment)
         future = asyncio.get_running_loop().create_future
-        seat = _Seat(shard, child, future(), future(), future())
+        seat = Seat(shard, child, future(), future(), future())
         self._seats[shard] = seat
         watch = asyncio.create_task(self._watch(seat))
         self._leaving.callback(watch.cancel)
 
-    async def _watch(self, seat: _Seat) -> None:
+    async def _watch(self, seat: Seat) -> None:
         """Notice a load process that ended before its last word."""
         code = await seat.child.wait(within_seconds=_LIFETIME_SECONDS)
-        seat.lose(_failure(seat, f"ended early, with exit code {code}"))
+        seat.lose(seat.failure(f"ended early, with exit code {code}"))
 
     async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        seat: _Seat | None = None
+        seat: Seat | None = None
         with contextlib.suppress(OSError):
             while raw := await reader.readline():
                 message = control.from_load(raw)
@@ -223,14 +170,14 @@ class Load:
                 self._note(seat, message)
         writer.close()
 
-    def _claim(self, hello: Hello, writer: asyncio.StreamWriter) -> _Seat | None:
+    def _claim(self, hello: Hello, writer: asyncio.StreamWriter) -> Seat | None:
         seat = self._seats.get(hello.shard)
         if seat is None or seat.writer is not None:
             return None
         seat.writer = writer
         return seat
 
-    def _note(self, seat: _Seat, message: FromLoad) -> None:
+    def _note(self, seat: Seat, message: FromLoad) -> None:
         match message:
             case Hello():
                 seat.hello.set_result(None)
@@ -244,9 +191,9 @@ class Load:
                 self._progress(seat, tally)
                 seat.finished.set_result(message)
             case Failed(sentence=sentence):
-                seat.lose(_failure(seat, f"cannot go on: {sentence}"))
+                seat.lose(seat.failure(f"cannot go on: {sentence}"))
 
-    def _progress(self, seat: _Seat, tally: Tally) -> None:
+    def _progress(self, seat: Seat, tally: Tally) -> None:
         seat.tally = tally
         if self._on_progress is not None:
             self._on_progress(sum((each.tally for each in self._seats.values()), Tally()))
@@ -257,7 +204,7 @@ class Load:
         for seat in self._seats.values():
             if seat.writer is not None:
                 seat.writer.close()
-        await asyncio.gather(*(_gone(seat.child) for seat in self._seats.values()))
+        await asyncio.gather(*(seat.gone() for seat in self._seats.values()))
 
 
 async def play(
@@ -272,32 +219,3 @@ async def play(
     """Start the load processes, play the plan and end them; raises LoadError (see Load.play)."""
     async with Load(spawn, shards=shards) as load:
         return await load.play(plan, within_seconds=within_seconds, on_zero=on_zero, on_progress=on_progress)
-
-
-async def _all(seats: Collection[_Seat], step: str, within_seconds: float, missing: str) -> None:
-    """Wait until every seat has made a step; raises the first LoadError, or one that names who is missing."""
-    steps = {seat: getattr(seat, step) for seat in seats}
-    _, pending = await asyncio.wait(
-        steps.values(), timeout=within_seconds, return_when=asyncio.FIRST_EXCEPTION
-    )
-    for done in steps.values():
-        if done.done():
-            done.result()
-    late = [seat for seat, waiting in steps.items() if waiting in pending]
-    if late:
-        raise _failure(late[0], f"{missing} within {within_seconds:g} s")
-
-
-async def _gone(child: Child) -> None:
-    with contextlib.suppress(Exception):
-        await child.wait(_END_SECONDS)
-    if not child.exited:
-        child.signal(signal.SIGKILL)
-
-
-def _failure(seat: _Seat, sentence: str) -> LoadError:
-    try:
-        said = seat.child.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
-    except OSError:
-        said = []
-    return LoadError("\n".join((f"load process {seat.shard} {sentence}", *(f"    {line}" for line in said))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import jwt
 
-from checker.brief import CanonicalTable
+from scenarios.targets.builtin_evidence import REFUSALS, TABLES
 from scenarios.targets.errands import run_errands
 from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
 from scenarios.targets.wording import Wording
@@ -75,6 +75,7 @@ def _command(
     body: dict[str, Value | bool | None] | None = None,
     status: int = 200,
     subject: str = "resource",
+    created: str | None = None,
 ) -> Action:
     return Action(
         kind=kind,
@@ -83,7 +84,7 @@ def _command(
         headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
         body={} if body is None else body,
         subject=subject,
-        created="id",
+        created=created,
         replay_header="idempotency-replayed",
         rules=(Rule(said="ok", status=status), *_REFUSALS, *_UNKNOWN),
     )
@@ -103,15 +104,21 @@ def _read(path: str, subject: str) -> Action:
 _HOLDS: Final = "/api/resources/${resource}/holds"
 ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
     {
-        "hold": _command("hold", _HOLDS, status=201),
+        "hold": _command("hold", _HOLDS, status=201, created="id"),
         "hold_at_revision": _command(
-            "hold", _HOLDS, body={"expectedResourceRevision": "${revision}"}, status=201
+            "hold", _HOLDS, body={"expectedResourceRevision": "${revision}"}, status=201, created="id"
         ),
-        "confirm": _command("confirm", "/api/holds/${hold}/confirm", subject="hold"),
+        "confirm": _command(
+            "confirm", "/api/holds/${hold}/confirm", subject="hold", status=201, created="id"
+        ),
         "cancel": _command("cancel", "/api/holds/${hold}/cancel", subject="hold"),
-        "join_waitlist": _command("join_waitlist", "/api/resources/${resource}/waitlist", status=201),
+        "join_waitlist": _command(
+            "join_waitlist", "/api/resources/${resource}/waitlist", status=201, created="id"
+        ),
         "leave_waitlist": _command("leave_waitlist", "/api/waitlist/${entry}/leave", subject="entry"),
-        "accept_offer": _command("accept_offer", "/api/offers/${offer}/accept", subject="offer"),
+        "accept_offer": _command(
+            "accept_offer", "/api/offers/${offer}/accept", subject="offer", status=201, created="id"
+        ),
         "decline_offer": _command("decline_offer", "/api/offers/${offer}/decline", subject="offer"),
         "cancel_reservation": _command(
             "cancel_reservation", "/api/reservations/${reservation}/cancel", subject="reservation"
@@ -134,48 +141,6 @@ _CREATE: Final = Action(
     path="/api/resources",
     headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
     body={"code": "${code}", "capacity": "${capacity}"},
-)
-REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"sold_out": ("CAPACITY_EXHAUSTED",), "revision_conflict": ("RESOURCE_REVISION_CONFLICT",)}
-)
-
-
-def _table(table: str, **columns: str) -> CanonicalTable:
-    return CanonicalTable(table=table, key=("id",), columns={"id": "id", "tenant": "tenant", **columns})
-
-
-_RESOURCE: Final = "resource_id"
-_OWNED: Final = {"resource": _RESOURCE, "owner": "owner_digest", "state": "state"}
-_LIVED: Final = {"created_us": "instant_us(created_at)", "ended_us": "instant_us(ended_at)"}
-_EXPIRES: Final = {"expires_us": "instant_us(expires_at)"}
-TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
-    {
-        "resources": _table(
-            "resources", capacity="capacity", occupied="occupied_count", revision="revision", state="state"
-        ),
-        "holds": _table("holds", quantity="quantity", key="idempotency_key", **_OWNED, **_LIVED, **_EXPIRES),
-        "reservations": _table(
-            "reservations",
-            quantity="quantity",
-            hold="hold_id",
-            offer="offer_id",
-            key="NULL",
-            **_OWNED,
-            **_LIVED,
-        ),
-        "waitlist_entries": _table(
-            "waitlist_entries", seq="seq", reason="reason", key="idempotency_key", **_OWNED, **_LIVED
-        ),
-        "offers": _table("offers", entry="entry_id", quantity="'1'", **_OWNED, **_LIVED, **_EXPIRES),
-        "idempotency_records": _table(
-            "idempotency_records", operation="operation", key="key", fingerprint="fingerprint"
-        ),
-        "idempotency_answers": CanonicalTable(
-            table="idempotency_answers",
-            key=("record_id",),
-            columns={"record": "record_id", "status": "status"},
-        ),
-    }
 )
 
 

@@ -1,0 +1,107 @@
+"""One load process as the runner sees it: where it stands, what it said, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from scenarios import control
+from scenarios.control import Finished, Health, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from scenarios.control import ToLoad
+
+_TAIL_LINES = 20
+_END_SECONDS = 5.0
+
+
+class Child(Protocol):
+    """A load process, as the lab started it."""
+
+    @property
+    def log(self) -> Path:
+        """Where it writes its output."""
+
+    @property
+    def exited(self) -> bool:
+        """Whether it has ended."""
+
+    async def wait(self, within_seconds: float) -> int:
+        """Wait for its end and return the exit code."""
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+
+
+class Spawn(Protocol):
+    """How the lab starts a process."""
+
+    def __call__(self, role: str, argv: Sequence[str], *, env: Mapping[str, str]) -> Awaitable[Child]:
+        """Start it."""
+
+
+class LoadError(Exception):
+    """The load could not be played: which load process, what happened, and the last lines of its log."""
+
+
+@dataclass(slots=True, eq=False)
+class Seat:
+    """One shard as the runner sees it."""
+
+    shard: int
+    child: Child
+    hello: asyncio.Future[None]
+    ready: asyncio.Future[None]
+    finished: asyncio.Future[Finished]
+    writer: asyncio.StreamWriter | None = None
+    tally: Tally = field(default_factory=Tally)
+    health: list[Health] = field(default_factory=list)
+
+    def send(self, message: ToLoad) -> None:
+        """Say something to it, once it has claimed its seat."""
+        if self.writer is not None:
+            self.writer.write(control.line(message))
+
+    def lose(self, reason: LoadError) -> None:
+        """Let everyone who waits for one of its steps know why it will not come."""
+        for waiting in (self.hello, self.ready, self.finished):
+            if not waiting.done():
+                waiting.set_exception(reason)
+                waiting.exception()  # read here, so that one which nobody awaits is not reported as lost
+
+    def failure(self, sentence: str) -> LoadError:
+        """Make the error that says what happened to it, with the last lines of its log."""
+        try:
+            said = self.child.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+        except OSError:
+            said = []
+        return LoadError(
+            "\n".join((f"load process {self.shard} {sentence}", *(f"    {line}" for line in said)))
+        )
+
+    async def gone(self) -> None:
+        """Wait for its end, and force it where it does not come."""
+        with contextlib.suppress(Exception):
+            await self.child.wait(_END_SECONDS)
+        if not self.child.exited:
+            self.child.signal(signal.SIGKILL)
+
+
+async def all_made(seats: Collection[Seat], step: str, within_seconds: float, missing: str) -> None:
+    """Wait until every seat has made a step; raises the first LoadError, or one that names who is missing."""
+    steps = {seat: getattr(seat, step) for seat in seats}
+    _, pending = await asyncio.wait(
+        steps.values(), timeout=within_seconds, return_when=asyncio.FIRST_EXCEPTION
+    )
+    for done in steps.values():
+        if done.done():
+            done.result()
+    late = [seat for seat, waiting in steps.items() if waiting in pending]
+    if late:
+        raise late[0].failure(f"{missing} within {within_seconds:g} s")

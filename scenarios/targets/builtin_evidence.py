@@ -1,0 +1,69 @@
+"""Where the built-in service's truth lies: its own tables seen as the canonical ones, and what its codes mean."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from checker.brief import CanonicalTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"sold_out": ("CAPACITY_EXHAUSTED",), "revision_conflict": ("RESOURCE_REVISION_CONFLICT",)}
+)
+
+
+def _table(table: str, **columns: str) -> CanonicalTable:
+    return CanonicalTable(table=table, key=("id",), columns={"id": "id", "tenant": "tenant", **columns})
+
+
+_RESOURCE: Final = "resource_id"
+_OWNED: Final = {"resource": _RESOURCE, "owner": "owner_digest", "state": "state"}
+_LIVED: Final = {"created_us": "instant_us(created_at)", "ended_us": "instant_us(ended_at)"}
+_EXPIRES: Final = {"expires_us": "instant_us(expires_at)"}
+# How the service calls a command in its idempotency records, and how operations call it.
+_COMMANDS: Final = {
+    "hold.confirm": "confirm",
+    "hold.cancel": "cancel",
+    "waitlist.join": "join_waitlist",
+    "waitlist.leave": "leave_waitlist",
+    "offer.accept": "accept_offer",
+    "offer.decline": "decline_offer",
+    "reservation.cancel": "cancel_reservation",
+}
+_OPERATION: Final = (
+    "CASE operation "
+    + " ".join(f"WHEN '{theirs}' THEN '{ours}'" for theirs, ours in _COMMANDS.items())
+    + " ELSE operation END"
+)
+TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
+    {
+        "resources": _table(
+            "resources", capacity="capacity", occupied="occupied_count", revision="revision", state="state"
+        ),
+        "holds": _table("holds", quantity="quantity", key="idempotency_key", **_OWNED, **_LIVED, **_EXPIRES),
+        "reservations": _table(
+            "reservations",
+            quantity="quantity",
+            hold="hold_id",
+            offer="offer_id",
+            key="NULL",
+            **_OWNED,
+            **_LIVED,
+        ),
+        "waitlist_entries": _table(
+            "waitlist_entries", seq="seq", reason="reason", key="idempotency_key", **_OWNED, **_LIVED
+        ),
+        "offers": _table("offers", entry="entry_id", quantity="'1'", **_OWNED, **_LIVED, **_EXPIRES),
+        "idempotency_records": _table(
+            "idempotency_records", operation=_OPERATION, key="key", fingerprint="fingerprint"
+        ),
+        "idempotency_answers": CanonicalTable(
+            table="idempotency_answers",
+            key=("record_id",),
+            columns={"record": "record_id", "status": "status"},
+        ),
+    }
+)
