@@ -32,16 +32,18 @@ OPERATIONS = pa.schema(
     ]
 )
 
-# changes/<table>.parquet and base/<table>.parquet: these, then the table's own columns as text, prefixed `new_`
-# (null on delete) — the row before comes from folding by key.
+# changes/<table>.parquet and base/<table>.parquet: these, then the table's own columns as text, prefixed `new_`. On D only
+# the key columns are filled, on T none; the row before comes from folding by key. A change of the key is two changes: a
+# D of the old key, then an I of the new row. In base/ LSNs are 0 and xid and commit_us null. state/<table>.parquet has the
+# `new_` columns alone; its own metadata keeps the pg_current_snapshot() it was read in, under `snapshot`.
 CHANGE_HEAD = pa.schema(
     [
         ("commit_lsn", pa.uint64()),
-        ("position", pa.int64()),  # of the change among all changes of its transaction
+        ("position", pa.int64()),  # of the change among all changes of its transaction, in all tables, from 0
         ("change_lsn", pa.uint64()),
         ("xid", pa.uint32()),
         ("commit_us", pa.int64()),  # database clock, µs since the epoch; before fsync: a lower bound
-        ("action", pa.string()),  # I, U, D, T (truncate), B (stood there before the slot)
+        ("action", pa.string()),  # I, U, D, T (truncate), B (stood there when the slot was made)
     ]
 )
 

@@ -1,6 +1,7 @@
 """When a commit was certainly visible: `pg_current_snapshot()`, asked every 20 ms on a direct session.
 
-Costs 30 µs of this process and 15 µs of PostgreSQL a sample, a quarter of a percent of a core.
+A sample costs PostgreSQL 15 µs and this process 30 µs when it is awake anyway; being woken on a busy machine costs
+ten times that, so that the whole takes 0.2 to 2.5 percent of a core.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ _U64 = Struct(">q")
 _COLUMN_TYPE = Struct(">Ii")
 
 _TEXT, _NULL, _UNCHANGED, _BINARY = b"tnub"
+_SENT = (_TEXT, _BINARY)
 
 
 def parse(data: bytes) -> AnyMessage:
@@ -86,29 +87,34 @@ def _utf8(raw: bytes, at: int) -> str:
 
 
 def _row(data: bytes, at: int) -> tuple[Row, int]:
-    """Read a tuple of columns; the loop that the speed of decoding hangs on."""
+    """Read a tuple of columns; the loop that the speed of decoding hangs on, so that it checks by what it raises."""
     (count,) = _unpack(_U16, data, at)
     at += 2
+    start = at
     size = len(data)
     values: list[Value] = []
-    for _ in range(count):
-        kind = data[at] if at < size else -1
-        if kind in (_TEXT, _BINARY):
-            start = at + 5
-            (length,) = _unpack(_U32, data, at + 1)
-            if start + length > size:
-                raise PgoutputError(f"cut short: a value of {length} bytes", start)
-            raw = data[start : start + length]
-            values.append(_utf8(raw, start) if kind == _TEXT else raw)
-            at = start + length
-        elif kind == _NULL:
-            values.append(None)
-            at += 1
-        elif kind == _UNCHANGED:
-            values.append(UNCHANGED)
-            at += 1
-        else:
-            raise PgoutputError("cut short: a column" if kind < 0 else f"unknown column kind {kind}", at)
+    try:
+        for _ in range(count):
+            kind = data[at]
+            if kind in _SENT:
+                start = at + 5
+                at = start + _U32.unpack_from(data, at + 1)[0]
+                raw = data[start:at]
+                values.append(raw.decode() if kind == _TEXT else raw)
+            elif kind == _NULL:
+                values.append(None)
+                at += 1
+            elif kind == _UNCHANGED:
+                values.append(UNCHANGED)
+                at += 1
+            else:
+                raise PgoutputError(f"unknown column kind {kind}", at)
+    except (IndexError, error):
+        raise PgoutputError(f"cut short: column {len(values)} of {count}", min(at, size)) from None
+    except UnicodeDecodeError as cause:
+        raise PgoutputError("not UTF-8", start + cause.start) from None
+    if at > size:
+        raise PgoutputError(f"cut short: column {count - 1} of {count}", start)
     return tuple(values), at
 
 

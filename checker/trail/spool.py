@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 MAGIC: Final = b"LASTTRL1"
-_HEAD: Final = Struct("<II")
-_STAMP: Final = Struct("<QI")
+_HEAD: Final = Struct("<IIQI")
+_STAMP: Final = Struct("<QI")  # the part of the head that the checksum covers
+_STAMP_AT: Final = _HEAD.size - _STAMP.size
 _BUFFER_BYTES: Final = 1 << 20
 # PostgreSQL values end at 1 GB; a longer frame is a damaged length, not a message.
 _FRAME_BYTES_MAX: Final = 1 << 31
@@ -48,9 +49,9 @@ class Spool:
 
     def append(self, lsn: int, xid: int, data: bytes) -> None:
         """Add one frame; it is safe from the reader's own death only after flush."""
-        stamp = _STAMP.pack(lsn, xid)
+        crc = crc32(data, crc32(_STAMP.pack(lsn, xid)))
         try:
-            self._file.write(_HEAD.pack(len(data), crc32(data, crc32(stamp))) + stamp)
+            self._file.write(_HEAD.pack(len(data), crc, lsn, xid))
             self._file.write(data)
         except OSError as failure:
             raise SpoolError(f"{self.path.name} cannot be written: {failure}") from failure
@@ -81,25 +82,21 @@ def frames(path: Path) -> Iterator[Frame]:
 
     Raises SpoolError where a damaged frame has others behind it, and where the file is no spool.
     """
-    head_bytes = _HEAD.size + _STAMP.size
     size = path.stat().st_size
     with path.open("rb", buffering=_BUFFER_BYTES) as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise SpoolError(f"{path.name} is no spool: its first bytes are another's")
         at = len(MAGIC)
-        while len(head := file.read(head_bytes)) == head_bytes:
-            length, crc = _HEAD.unpack_from(head)
-            stamp = head[_HEAD.size :]
+        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+            length, crc, lsn, xid = _HEAD.unpack(head)
+            end = at + _HEAD.size + length
             if length > _FRAME_BYTES_MAX:
                 raise SpoolError(f"{path.name} is damaged at byte {at}: a frame of {length} bytes")
             data = file.read(length)
-            end = at + head_bytes + length
-            whole = len(data) == length and crc32(data, crc32(stamp)) == crc
-            if not whole and end >= size:
-                return
-            if not whole:
+            if len(data) != length or crc32(data, crc32(head[_STAMP_AT:])) != crc:
+                if end >= size:
+                    return
                 raise SpoolError(f"{path.name} is damaged at byte {at}: the checksum does not match")
-            lsn, xid = _STAMP.unpack(stamp)
             yield Frame(lsn, xid, data)
             at = end
 
@@ -108,5 +105,5 @@ def torn_bytes(path: Path) -> int:
     """Count the bytes after the last whole frame: more than 0 after a crash in the middle of a write."""
     end = len(MAGIC)
     for frame in frames(path):
-        end += _HEAD.size + _STAMP.size + len(frame.data)
+        end += _HEAD.size + len(frame.data)
     return path.stat().st_size - end

@@ -15,7 +15,7 @@ import pytest
 from checker import snapshots, state
 from checker.clocks import POSTGRES, RUNNER, Clocks, Reading
 from checker.session import attempts
-from checker.trail import NoTrailError, Pace, Trail, TrailStatus, read_record
+from checker.trail import NoTrailError, Pace, Trail, TrailStatus, polling, read_record
 from checker.trail.completeness import differences
 from checker.trail.spool import frames
 from lastseat.lab import Lab
@@ -101,12 +101,15 @@ async def test_after_a_crash_a_slot_gives_again_what_was_read(breakable: Lab, ds
 
 
 async def test_a_crash_costs_the_trail_nothing_and_doubles_nothing(
-    breakable: Lab, dsn: str, tmp_path: Path
+    breakable: Lab, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The server dies when rows have been spooled and the slot's new position has not reached the disk."""
     async with Trail.open(dsn, NOTES, tmp_path, pace=BRISK) as trail:
-        await insert(dsn, *range(50))
-        await until(lambda: spooled(tmp_path, commits=50), "spooling the first rows")
-        await breakable.postgres.crash()
+        with monkeypatch.context() as before_the_crash:
+            before_the_crash.setattr(polling, "_ADVANCE", "SELECT $1::text, $2::pg_lsn")
+            await insert(dsn, *range(50))
+            await until(lambda: spooled(tmp_path, commits=50), "spooling the first rows")
+            await breakable.postgres.crash()
         await breakable.postgres.restart()
         await insert(dsn, *range(50, 60))
         await state.read(dsn, NOTES, tmp_path, deadline_seconds=10)
@@ -114,6 +117,7 @@ async def test_a_crash_costs_the_trail_nothing_and_doubles_nothing(
         record = trail.to_parquet()
     assert record.status is TrailStatus.DRAINED
     assert record.reconnects >= 1
+    assert record.repeated >= 50
     assert ids(tmp_path, "changes") == [str(number) for number in range(60)]
     assert incomplete(tmp_path) == []
 
