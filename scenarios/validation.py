@@ -28,14 +28,14 @@ class ScenarioRefused(Exception):  # noqa: N818 — the sentences are the messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """The names a scenario may use, gathered from where each of them is defined; `links` are those of its lab."""
+    """The names a scenario may use, gathered from where each of them is defined; `links` are those of its lab (None: unknown)."""
 
     invariants: Collection[str]
     assumptions: Collection[str]
-    links: Collection[str] = ()
+    links: Collection[str] | None = None
 
 
-def known(links: Collection[str] = ()) -> Known:
+def known(links: Collection[str] | None = None) -> Known:
     """Gather what there is: an invariant is a file in `checker/invariants/`; the links are those that the lab can lay."""
     root = files(checker) / "invariants"
     return Known(
@@ -108,7 +108,9 @@ def _of_the_widths(scenario: Scenario) -> Iterator[str]:
 def _of_the_faults(scenario: Scenario, names: Known) -> Iterator[str]:
     for planned in scenario.faults:
         where = planned.fault.where
-        if not any(link == where or link.startswith(f"{where}-") for link in names.links):
+        if names.links is not None and not any(
+            link == where or link.startswith(f"{where}-") for link in names.links
+        ):
             yield f"fault {planned.name} breaks {where!r}; there are: {', '.join(sorted(names.links))}"
     if len({planned.name for planned in scenario.faults}) != len(scenario.faults):
         yield "it plans a fault twice"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import gevent
 from gevent import socket
 from gevent.event import AsyncResult
+from gevent.lock import Semaphore
 
 from scenarios.control import (
     CONTROL_VARIABLE,
@@ -51,7 +52,7 @@ _TOLD = (Unclassified, NotConnected, JournalFull, JournalTextTooLong, TargetErro
 class Session:
     """One load process's part of one run, led by the runner at the other end of the control socket."""
 
-    __slots__ = ("_control", "_go", "_over", "_part", "_record", "_shard", "_stopped")
+    __slots__ = ("_control", "_go", "_mouth", "_over", "_part", "_record", "_shard", "_stopped")
 
     def __init__(self, environment: Mapping[str, str], record: Record) -> None:
         """Reach the runner; raises KeyError without its address and OSError where it does not answer."""
@@ -60,6 +61,7 @@ class Session:
         self._stopped = self._over = False
         self._part: AsyncResult = AsyncResult()
         self._go: AsyncResult = AsyncResult()
+        self._mouth = Semaphore()
         self._control = socket.socket(socket.AF_UNIX)
         self._control.settimeout(_CONTROL_SECONDS)
         self._control.connect(environment[CONTROL_VARIABLE])
@@ -134,7 +136,8 @@ class Session:
             os._exit(_ORPHANED)
 
     def _tell(self, message: FromLoad) -> None:
-        self._control.sendall(line(message))
+        with self._mouth:  # a line that has to wait for the runner must not be cut by another
+            self._control.sendall(line(message))
 
 
 def _header(plan: LoadPlan) -> Header:

@@ -28,7 +28,7 @@ SCENARIO = Scenario(
     assumptions=(
         in_flight_together(at_least=8),
         contended(at_least_share=0.5),
-        release_skew(us_p50_max=500),
+        release_skew(us_p50_max=250),
         happened("hold:ok", "hold:fail"),
         load_healthy(lag_ms_p99_max=20, dropped_share_max=0),
     ),
