@@ -92,9 +92,12 @@ class Deployer:
         named = labels(count)
         for label in named:
             made.nodes.append(Node(label=label, host=LOOPBACK, port=0))
-        async with asyncio.TaskGroup() as group:
-            for place, label in enumerate(named):
-                group.create_task(self._node(made, place, label, dsn))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place, label in enumerate(named):
+                    group.create_task(self._node(made, place, label, dsn))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
 
     async def _node(self, made: Deployment, place: int, label: str, dsn: str) -> None:
         database = await self._through(made, f"pg-{label}", dsn)

@@ -1,0 +1,68 @@
+"""What cannot be played is refused before anything starts, with the names that there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lastseat.errors import UsageError
+from lastseat.request import Servers
+from lastseat.wishes import understood
+
+WISH: dict[str, Any] = {
+    "names": ("last_seat_race",),
+    "seed": 1,
+    "mutant": None,
+    "faults": (),
+    "barrier": True,
+    "invariant_folders": (),
+    "runs": Path("runs"),
+    "servers": Servers(),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"names": ("first_seat_race",)}, "last_seat_race"),
+        ({"mutant": "undersell"}, "oversell-read-write"),
+        ({"faults": ("latency:pg",)}, "latency"),
+        ({"faults": ("latency:moon=100ms",)}, "pg-a"),
+        ({"faults": ("earthquake:pg=1ms",)}, "earthquake"),
+        ({"invariant_folders": (Path("/nowhere"),)}, "/nowhere"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        understood(**{**WISH, **changed})
+    assert said in str(refused.value)
+
+
+def test_no_name_means_every_scenario() -> None:
+    assert "last_seat_race" in understood(**{**WISH, "names": ()}).names
+
+
+def test_a_name_said_twice_is_played_once() -> None:
+    assert understood(**{**WISH, "names": ("last_seat_race",) * 2}).names == ("last_seat_race",)
+
+
+def test_the_command_in_the_report_plays_the_same_run_again() -> None:
+    request = understood(
+        **{
+            **WISH,
+            "seed": 7,
+            "mutant": "oversell-read-write",
+            "faults": ("latency:pg=100ms",),
+            "barrier": False,
+        }
+    )
+    assert request.command("last_seat_race") == (
+        "lastseat run last_seat_race --seed 7 --mutant oversell-read-write --fault latency:pg=100ms --no-barrier"
+    )
+
+
+def test_the_command_in_the_report_holds_no_url() -> None:
+    secret = Servers(database_url="postgresql://u:sesame@127.0.0.1/x")
+    assert "sesame" not in understood(**{**WISH, "servers": secret}).command("last_seat_race")
