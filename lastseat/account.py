@@ -8,15 +8,24 @@ import pwd
 import shutil
 import stat
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from lastseat.cache import cache_folder, filling
-from lastseat.children import Account
 from lastseat.errors import LabError
 
 CHOICE = "LASTSEAT_SERVER_USER"
 _CANDIDATES = ("nobody", "daemon")
 _COPY_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The operating-system user that a server runs as."""
+
+    name: str
+    uid: int
+    gid: int
 
 
 def server_account() -> Account | None:

@@ -20,6 +20,8 @@ from lastseat.processes import MARKER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lastseat.account import Account
+
 ANSWER_SECONDS = 5.0
 """How long the supervisor may take over one request, and to be up."""
 END_SECONDS = 5.0
@@ -36,15 +38,6 @@ def tail(log: Path, lines: int = TAIL_LINES) -> str:
             return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
     except OSError:
         return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The operating-system user that a server runs as."""
-
-    name: str
-    uid: int
-    gid: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +199,7 @@ class Supervision:
     async def end(self) -> None:
         """Have everything ended and the folder removed; also when the supervisor is gone already. Never raises."""
         self._writer.close()  # end of file is the order to end
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError, subprocess.TimeoutExpired):
             await asyncio.wait_for(asyncio.to_thread(self.process.wait, END_SECONDS), END_SECONDS + 1)
         await asyncio.wait([self._listening], timeout=1.0)
         self._listening.cancel()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lastseat import postgres, proxy_source, valkey
+from lastseat import postgres_server, proxy_source, valkey
 from lastseat.account import CHOICE, can_reach, server_account, temporary_folder
 from lastseat.cache import cache_folder
 from lastseat.errors import LabError
@@ -87,7 +87,7 @@ def _glibc_fits(library: str, version: str) -> bool:
 
 
 def _postgres() -> Check:
-    return _runs_here("PostgreSQL", postgres.installation() / "bin" / "postgres")
+    return _runs_here("PostgreSQL", postgres_server.installation() / "bin" / "postgres")
 
 
 def _valkey() -> Check:

@@ -13,7 +13,8 @@ import redis.asyncio as redis
 from redis.exceptions import RedisError
 
 from lastseat.errors import LabError, UsageError
-from lastseat.postgres import Address, Postgres
+from lastseat.postgres import Postgres
+from lastseat.postgres_server import Address
 from lastseat.toxiproxy import Toxiproxy, version_at
 from lastseat.valkey import Valkey
 

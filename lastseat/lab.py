@@ -20,22 +20,19 @@ from lastseat.children import Child, Start, Supervision
 from lastseat.errors import LabError
 from lastseat.leftovers import PREFIX
 from lastseat.ports import free_port
-from lastseat.postgres import EmbeddedPostgres, Postgres
-from lastseat.proxy_source import obtain
+from lastseat.postgres import Postgres
+from lastseat.postgres_server import EmbeddedPostgres
+from lastseat.proxy_source import in_silence, obtain
 from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
 from lastseat.valkey import EmbeddedValkey, Valkey
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 
-    from lastseat.children import Account
+    from lastseat.account import Account
 
 DISK_BYTES_MIN = 2 * 1024**3
 """What a run may need: PostgreSQL's data and WAL, and the evidence."""
-
-
-def _in_silence(_: str) -> None:
-    """Say nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,7 +61,7 @@ class Lab:
         redis_url: str | None = None,
         toxiproxy_url: str | None = None,
         with_toxiproxy: bool = True,
-        say: Callable[[str], None] = _in_silence,
+        say: Callable[[str], None] = in_silence,
     ) -> AsyncIterator[Lab]:
         """Bring up the servers, those given by URL excepted, with logs in `folder`/logs; end everything afterwards.
 

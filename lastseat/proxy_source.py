@@ -86,10 +86,14 @@ def download(url: str, into: Path) -> None:
     into.write_bytes(content)
 
 
+def in_silence(_: str) -> None:
+    """Say nothing."""
+
+
 async def obtain(
     supervision: Supervision,
     log: Path,
-    say: Callable[[str], None],
+    say: Callable[[str], None] = in_silence,
     fetch: Callable[[str, Path], None] = download,
 ) -> Source:
     """Return a server: found, else fetched once into the cache, else the stand-in with the reasons.

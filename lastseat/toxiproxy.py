@@ -10,8 +10,8 @@ import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lastseat.account import reachable
-from lastseat.children import Account, Child, Start, Supervision
+from lastseat.account import Account, reachable
+from lastseat.children import Child, Start, Supervision
 from lastseat.errors import LabError
 from lastseat.family import listens
 from lastseat.ports import LOOPBACK, free_port, netloc

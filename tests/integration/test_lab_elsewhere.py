@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 import redis.asyncio as redis
 
-from lastseat import postgres
+from lastseat import postgres_server
 from lastseat.elsewhere import is_loopback
 from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.lab import Lab
@@ -120,7 +120,7 @@ async def test_a_redis_database_with_somebodys_keys_in_it_is_refused(
 async def test_a_server_that_keeps_no_trail_is_refused(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(postgres._SETTINGS, "wal_level", "replica")
+    monkeypatch.setitem(postgres_server._SETTINGS, "wal_level", "replica")
     folder = tmp_path_factory.mktemp
     async with Lab.start(folder=folder("replica"), with_toxiproxy=False) as other:
         with pytest.raises(UsageError, match="wal_level = replica; logical is needed"):

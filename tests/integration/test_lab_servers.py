@@ -12,7 +12,7 @@ import psutil
 import pytest
 import redis.asyncio as redis
 
-from lastseat import postgres as postgres_module
+from lastseat import postgres_server as postgres_module
 from lastseat import valkey as valkey_module
 from lastseat.errors import ExitCode, LabError
 from lastseat.lab import DISK_BYTES_MIN, Lab
