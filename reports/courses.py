@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter
 
 from reports.canvas import INKS, SERIES, Plot, band_words, bands, sheet, svg
 from reports.wording import OUTCOME_WORDS, counted
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 RATE_BARS_MAX = 80
 METRICS_MAX = 8
+FULL_LINES_MAX = 12
+MILLIONS_FROM = 1e6
 
 
 def rates(run: Evidence, operations: pd.DataFrame) -> Plot:
@@ -69,8 +72,11 @@ def occupancy(run: Evidence, occupied: pd.DataFrame) -> Plot:
             level = [*part[figures], part[figures].iloc[-1]]
             axes.step(seconds, level, style, where="post", color=INKS[colour], linewidth=1.5)
     over = occupied[occupied["claimed"] > occupied["capacity"]]
-    for at in over["at_ms"]:
-        axes.axvline(at / 1e3, color=INKS["fault"], linewidth=1.2)
+    # A few are drawn from top to bottom; of many, which would hide the rest, only a stub at the foot is.
+    height = 1.0 if len(over) <= FULL_LINES_MAX else 0.05
+    x = np.repeat(over["at_ms"].to_numpy() / 1e3, 3)
+    y = np.tile([0.0, height, np.nan], len(over))
+    axes.plot(x, y, color=INKS["fault"], linewidth=1.2, transform=axes.get_xaxis_transform())
     bands(axes, run.faults, run.end_ms)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("units")
@@ -110,7 +116,9 @@ def samples(run: Evidence, sampled: pd.DataFrame) -> Plot:
             line = chosen[chosen["source"] == source].sort_values("mono_ms")
             axes.plot(line["mono_ms"] / 1e3, line["value"], color=INKS[SERIES[number % 4]], linewidth=1.2)
         axes.set_title(metric, loc="left", fontsize=9.5, color=INKS["ink"], pad=14)
-        axes.set_ylim(bottom=min(0.0, float(chosen["value"].min())))
+        highest = float(chosen["value"].max())
+        axes.set_ylim(bottom=min(0.0, float(chosen["value"].min())), top=None if highest > 0 else 1.0)
+        axes.yaxis.set_major_formatter(FuncFormatter(_millions if highest >= MILLIONS_FROM else _plain))
         bands(axes, run.faults, run.end_ms)
     for axes in panels[len(metrics) :]:
         axes.set_visible(False)
@@ -135,3 +143,11 @@ def _bar_seconds(first: float, last: float) -> float:
     least = max(last - first, 1e-3) / RATE_BARS_MAX
     power = 10.0 ** np.floor(np.log10(least))
     return float(next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least))
+
+
+def _millions(y: float, _: object) -> str:
+    return f"{y / 1e6:,g} M"
+
+
+def _plain(y: float, _: object) -> str:
+    return f"{y:,g}"

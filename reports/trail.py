@@ -87,7 +87,7 @@ class Trail:
         )
 
     def occupancy(self) -> pd.DataFrame | None:
-        """Return `resource`, `at_ms` (NaN: before the load), `claimed` and `capacity` after each commit, if known."""
+        """Return `resource`, `at_ms` (0 for all before the load), `claimed` and `capacity` after each commit, if known."""
         if self.opened is None:
             return None
         try:
@@ -103,7 +103,8 @@ class Trail:
             ],
             columns=["resource", "at_ns", "claimed", "capacity"],
         )
-        frame["at_ms"] = (frame["at_ns"] - self.run.t0_ns) / NS_PER_MS
+        # What was put on sale before the load is there when it starts.
+        frame["at_ms"] = ((frame["at_ns"] - self.run.t0_ns) / NS_PER_MS).clip(lower=0.0)
         return frame
 
 
