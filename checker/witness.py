@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from checker.evidence import Evidence
 
 LINES_MAX: Final = 12
-KEYS_MAX: Final = 4
+COMMITS_MAX: Final = 3
 
 
 class _Moment(NamedTuple):
@@ -59,15 +59,18 @@ def _told(evidence: Evidence, moments: set[_Moment], conclusion: _Moment) -> tup
             who=moment.who,
             what=moment.what,
         )
-        for moment in (*ordered, conclusion)
+        for moment in (*ordered, conclusion._replace(at_ns=ordered[-1].at_ns if ordered else None))
     )
 
 
 def _conclusion(example: dict[str, Any]) -> _Moment:
-    said = ", ".join(
-        f"{name} {value}" for name, value in example.items() if value is not None and not name.endswith("_ns")
-    )
-    return _Moment(None, 0, "counter-example", said)
+    told = {
+        name: value
+        for name, value in example.items()
+        if value is not None and not name.endswith(("_ns", "_lsn"))
+    }
+    said = ", ".join(f"{name} {value}" for name, value in told.items())
+    return _Moment(None, 0, "in sum", said)
 
 
 def _operations(evidence: Evidence, where: str, value: str | int) -> set[_Moment]:
@@ -136,9 +139,11 @@ def _claims(evidence: Evidence, resource: str, commit_lsn: int) -> set[_Moment]:
         f"""
         SELECT o.commit_lsn, o.moved, o.claimed, o.capacity, o.occupied, t.commit_ns, t.xid
         FROM occupancy o LEFT JOIN transactions t ON t.commit_lsn = o.commit_lsn
-        WHERE o.resource = ? AND o.commit_lsn <= ? ORDER BY o.commit_lsn DESC LIMIT {KEYS_MAX - 1}
+        WHERE o.resource = ? AND o.commit_lsn <= ? AND (o.moved <> 0 OR o.occupied <> o.claimed OR o.commit_lsn = ?)
+        ORDER BY o.commit_lsn DESC LIMIT {COMMITS_MAX}
         """,
         resource,
+        commit_lsn,
         commit_lsn,
     )
     moments: set[_Moment] = set()
@@ -146,13 +151,17 @@ def _claims(evidence: Evidence, resource: str, commit_lsn: int) -> set[_Moment]:
         if not lsn:
             continue
         counter = f", counted {occupied}" if occupied is not None else ""
-        what = f"{moved:+d} → {claimed} of {capacity} claimed{counter}"
-        moments.add(_Moment(commit_ns, 2, f"commit{_by(xid)}", what))
+        moments.add(_Moment(commit_ns, 2, f"commit{_by(xid)}", f"{_step(moved, claimed, capacity)}{counter}"))
         for (op,) in evidence.rows(
             "SELECT DISTINCT op FROM operation_commits WHERE commit_lsn = ? ORDER BY op LIMIT 1", lsn
         ):
             moments |= _operations(evidence, "op = ?", op)
     return moments
+
+
+def _step(moved: int, claimed: int, capacity: int | None) -> str:
+    of = f" of {capacity}" if capacity is not None else ""
+    return f"{moved:+d} → {claimed}{of} claimed" if moved else f"{claimed}{of} claimed"
 
 
 def _around(evidence: Evidence, example: dict[str, Any]) -> set[_Moment]:
@@ -171,7 +180,7 @@ def _around(evidence: Evidence, example: dict[str, Any]) -> set[_Moment]:
         f"""
         SELECT o.moved, o.claimed, o.capacity, v.commit_ns, t.xid FROM occupancy o
         JOIN visible v ON v.commit_lsn = o.commit_lsn JOIN transactions t ON t.commit_lsn = o.commit_lsn
-        WHERE o.resource = ? AND v.commit_ns <= coalesce(?, v.commit_ns) ORDER BY o.commit_lsn DESC LIMIT {KEYS_MAX}
+        WHERE o.resource = ? AND v.commit_ns <= coalesce(?, v.commit_ns) ORDER BY o.commit_lsn DESC LIMIT {COMMITS_MAX}
         """,
         str(example["resource"]),
         until,

@@ -138,7 +138,7 @@ def test_what_they_find_is_shown_first_things_first_and_capped(run: Run, tmp_pat
     finding = _own_finding(run, folder)
     assert (finding.judgement, finding.count, len(finding.counter_examples)) == (Judgement.INVALID, 30, 10)
     assert finding.counter_examples[0] == {"op": 0, "kind": "hold", "half": 0.0}
-    assert [line.who for line in finding.witness] == ["buyer-0 (op 0)", "buyer-0 (op 0)", "counter-example"]
+    assert [line.who for line in finding.witness] == ["buyer-0 (op 0)", "buyer-0 (op 0)", "in sum"]
 
 
 @pytest.mark.parametrize(

@@ -64,5 +64,5 @@ def test_the_witness_tells_every_attempt_and_what_came_of_it(run: Run) -> None:
         (4.0, "sends hold of r to a, attempt 2"),
         (5.0, "is ACTIVE on r × 1 (xid 701)"),
         (6.0, "is told ok 201, hold h2"),
-        (None, "commit_lsn 1005000, tenant t, key k, effects 2, holds h1, h2"),
+        (6.0, "tenant t, key k, effects 2, holds h1, h2"),
     ]

@@ -63,7 +63,7 @@ def test_the_witness_tells_since_when_there_was_room(run: Run) -> None:
         (6.0, "certainly has room from here on"),
         (7.0, "sends hold of r to a"),
         (8.0, "is told fail 409 CAPACITY_EXHAUSTED"),
-        (None, "op 2, resource r, quantity 1, key k"),
+        (8.0, "op 2, resource r, quantity 1, key k"),
     ]
 
 
