@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chaos.network import Toxic
 from chaos.probes import Sight, ask, speech_behind
 from chaos.schedule import NotSeen, Unwell
+from chaos.waiting import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ class LinkFault:
     async def inject(self, reach: Reach, tag: str) -> None:
         """Put the toxics on every link."""
         network = _network(reach)
-        await asyncio.gather(
+        await together(
             *(
                 network.add(link.name, self.toxic(f"{tag}-{stream}", stream))
                 for link in reach.group(self.where)
@@ -95,11 +95,11 @@ class LinkFault:
     async def heal(self, reach: Reach, tag: str) -> None:
         """Take off what carries the tag."""
         network = _network(reach)
-        await asyncio.gather(*(network.clear(link.name, tag) for link in reach.group(self.where)))
+        await together(*(network.clear(link.name, tag) for link in reach.group(self.where)))
 
     async def prove(self, reach: Reach, usual_seconds: float) -> str:
         """Probe every link; all must show the fault."""
-        seen = await asyncio.gather(*(self.seen(link, usual_seconds) for link in reach.group(self.where)))
+        seen = await together(*(self.seen(link, usual_seconds) for link in reach.group(self.where)))
         return "; ".join(
             f"{link.name}: {sight}" for link, sight in zip(reach.group(self.where), seen, strict=True)
         )
@@ -134,11 +134,11 @@ class Cut(LinkFault):
 
     async def inject(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - a cut carries no tag
         """Close every link."""
-        await asyncio.gather(*(_network(reach).cut(link.name) for link in reach.group(self.where)))
+        await together(*(_network(reach).cut(link.name) for link in reach.group(self.where)))
 
     async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002
         """Open every link."""
-        await asyncio.gather(*(_network(reach).restore(link.name) for link in reach.group(self.where)))
+        await together(*(_network(reach).restore(link.name) for link in reach.group(self.where)))
 
     async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
         """See ECONNREFUSED."""

@@ -11,18 +11,17 @@ import msgspec
 
 from chaos.network import NetworkError
 from chaos.schedule import NotSeen, Unwell, clashing
+from chaos.waiting import sleep_until, sought, together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
-    from typing import Any
 
     from chaos.schedule import Planned, Reach
 
 PROOF_SECONDS = 3.0  # some connections can miss a new toxic, so a proof is sought again until then
 RECOVERY_SECONDS = 5.0  # after healing, the link must answer by then
 _HEAL_TRIES = 3
-_AGAIN_SECONDS = 0.02
 
 
 class FaultRecord(msgspec.Struct, kw_only=True):
@@ -112,10 +111,10 @@ class Nemesis:
             raise cancelled
 
     async def _heal_all(self) -> None:
-        await asyncio.gather(*(course.end() for course in self._courses))
+        await together(*(course.end() for course in self._courses))
         if any(course.record.injected_ns and not course.record.healed_ns for course in self._courses):
             await self._reset()
-        await asyncio.gather(*(course.recover() for course in self._courses))
+        await together(*(course.recover() for course in self._courses))
 
     async def _reset(self) -> None:
         """Free every link of this lab, as the last resort after single faults could not be healed."""
@@ -151,10 +150,10 @@ class Course:
         """Begin and end by the clock."""
         self.record.planned_ns = t0_ns + int(self.planned.seconds * 1e9)
         until_ns = self.record.planned_ns + int(self.planned.heal_after * 1e9)
-        await _sleep_until(self.record.planned_ns)
+        await sleep_until(self.record.planned_ns)
         try:
             await self.begin(within_seconds=max(0.0, (until_ns - time.monotonic_ns()) / 1e9))
-            await _sleep_until(until_ns)
+            await sleep_until(until_ns)
         finally:
             await self.end()
 
@@ -170,7 +169,7 @@ class Course:
             return
         self.record.injected_ns = time.monotonic_ns()
         try:
-            self.record.proof = await _sought(self._look, min(within_seconds, PROOF_SECONDS))
+            self.record.proof = await sought(self._look, within_seconds=min(within_seconds, PROOF_SECONDS))
             self.record.landed_ns = time.monotonic_ns()
         except (NotSeen, OSError) as last:
             self._note(f"not proven: {last}")
@@ -196,7 +195,7 @@ class Course:
         """Find well again what was broken; asked once everything is healed, as faults may share a link."""
         if self._begun:
             try:
-                await _sought(self._well, RECOVERY_SECONDS)
+                await sought(self._well, within_seconds=RECOVERY_SECONDS)
             except (NotSeen, Unwell, OSError) as error:
                 self._note(f"not well after healing: {error}")
 
@@ -209,22 +208,3 @@ class Course:
 
     def _note(self, text: str) -> None:
         self.record.error = text if self.record.error is None else f"{self.record.error}; {text}"
-
-
-async def _sought(look: Callable[[], Coroutine[Any, Any, str]], within_seconds: float) -> str:
-    """Look again and again until it is seen; raises what the last look raised when the time is up."""
-    last: Exception = NotSeen("no time was left to look")
-    try:
-        async with asyncio.timeout(within_seconds):
-            while True:
-                try:
-                    return await look()
-                except (NotSeen, Unwell, OSError) as answer:
-                    last = answer
-                await asyncio.sleep(_AGAIN_SECONDS)
-    except TimeoutError:
-        raise last from None
-
-
-async def _sleep_until(instant_ns: int) -> None:
-    await asyncio.sleep(max(0.0, (instant_ns - time.monotonic_ns()) / 1e9))

@@ -175,11 +175,15 @@ class Network:
 
     async def _send(self, verb: str, path: str, status: int, body: Mapping[str, Any] | None = None) -> bytes:
         sending = asyncio.ensure_future(asyncio.to_thread(self._exchange, verb, path, status, body))
-        try:
-            return await asyncio.shield(sending)
-        except asyncio.CancelledError:
-            await asyncio.wait({sending})
-            raise
+        cancelled: asyncio.CancelledError | None = None
+        while not sending.done():  # bounded by the timeouts of the request
+            try:
+                await asyncio.wait({sending})
+            except asyncio.CancelledError as order:
+                cancelled = order
+        if cancelled is not None:
+            raise cancelled
+        return sending.result()
 
     def _exchange(self, verb: str, path: str, status: int, body: Mapping[str, Any] | None) -> bytes:
         what = f"{verb.upper()} {path} at {self.address}"

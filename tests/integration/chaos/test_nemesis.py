@@ -95,17 +95,38 @@ async def test_an_error_of_the_load_is_healed(reach: Reach) -> None:
     assert await broken(reach) == {}
 
 
-async def test_a_cancellation_during_injection_leaves_nothing(reach: Reach) -> None:
+@pytest.mark.parametrize("cancellations", [1, 2])
+async def test_a_cancellation_during_injection_leaves_nothing(reach: Reach, cancellations: int) -> None:
     async def enter() -> None:
         async with Nemesis([throughout(inject=Latency("pg", ms=50, stream="both"))], reach):
             await asyncio.Event().wait()
 
-    for after_ms in range(0, 60, 4):
+    for after_ms in range(0, 60, 2):
         entering = asyncio.create_task(enter())
-        await asyncio.wait([entering], timeout=after_ms / 1_000)
-        entering.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await entering
+        for _ in range(cancellations):
+            await asyncio.wait([entering], timeout=after_ms / 1_000)
+            entering.cancel()
+        await asyncio.wait([entering], timeout=20)
+        assert entering.cancelled()
+        assert await broken(reach) == {}
+
+
+async def test_a_cancellation_during_the_healing_does_not_stop_it(reach: Reach) -> None:
+    async def run() -> None:
+        async with Nemesis([throughout(inject=Latency("pg", ms=20, stream="both"))], reach):
+            landed.set()
+            await over.wait()
+
+    for after_ms in range(0, 20, 2):
+        landed, over = asyncio.Event(), asyncio.Event()
+        running = asyncio.create_task(run())
+        async with asyncio.timeout(10):
+            await landed.wait()
+        over.set()
+        await asyncio.wait([running], timeout=after_ms / 1_000)
+        running.cancel()
+        await asyncio.wait([running], timeout=20)
+        assert running.done()
         assert await broken(reach) == {}
 
 
