@@ -83,31 +83,45 @@ def temporary_folder(account: Account | None) -> Path:
     )
 
 
-async def reachable(account: Account | None, tree: Path, program: str, *, name: str) -> Path:
-    """Return a copy of `tree` (itself if possible) whose `program` the user can run.
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A program with all that it needs beside it: `parts` are entries of `root`, those that are not there left out.
 
-    The copy is made once, in the cache, under `name`, which has to carry the version.
+    `name` carries the version: it names the copy in the cache.
     """
-    if can_reach(account, tree / program):
-        return tree
-    place = cache_folder() / name
+
+    name: str
+    root: Path
+    parts: tuple[str, ...]
+    program: str
+
+
+async def reachable(account: Account | None, bundle: Bundle) -> Path:
+    """Return the program of a bundle, or that of a copy made once in the cache, where the user can run it."""
+    original = bundle.root / bundle.program
+    if can_reach(account, original):
+        return original
+    place = cache_folder() / bundle.name
     async with filling(place, within_seconds=_COPY_SECONDS) as partial:
         if partial is not None:
-            await asyncio.to_thread(_copy, tree, partial)
-    if not can_reach(account, place / program):
-        who = account.name if account else "this user"
+            await asyncio.to_thread(_copy, bundle, partial)
+    if not can_reach(account, place / bundle.program):
         raise LabError(
-            f"{who} can reach neither {tree / program} nor its copy",
+            f"{account.name if account else 'this user'} can reach neither {original} nor its copy",
             where=str(place),
             remedy="set LASTSEAT_CACHE to a folder on a path that every user may enter",
         )
-    return place
+    return place / bundle.program
 
 
-def _copy(tree: Path, partial: Path) -> None:
-    shutil.copytree(tree, partial, symlinks=True, dirs_exist_ok=True)
-    for path in (partial, *partial.rglob("*")):
+def _copy(bundle: Bundle, partial: Path) -> None:
+    for part in bundle.parts:
+        original = bundle.root / part
+        if original.is_dir():
+            shutil.copytree(original, partial / part, symlinks=True)
+        elif original.exists():
+            shutil.copy2(original, partial / part)
+    for path in partial.rglob("*"):
         if not path.is_symlink():
-            path.chmod(
-                path.stat().st_mode | (0o555 if path.is_dir() or path.stat().st_mode & 0o100 else 0o444)
-            )
+            mode = path.stat().st_mode
+            path.chmod(mode | (0o555 if path.is_dir() or mode & stat.S_IXUSR else 0o444))

@@ -47,7 +47,9 @@ async def filling(place: Path, *, within_seconds: float) -> AsyncIterator[Path |
     if place.exists():
         yield None
         return
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    if not place.parent.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.chmod(0o755)  # whatever the umask: servers run as another user
     with (place.parent / f".{place.name}.lock").open("w") as lock:
         await _take(lock.fileno(), place, within_seconds)
         if place.exists():

@@ -84,8 +84,8 @@ class Child:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
-        return self._ended.result() if self._ended.done() else None
+        """Its exit code, negative for a signal; None while it runs, or if the supervisor is gone."""
+        return self._ended.result() if self._ended.done() and not self._ended.exception() else None
 
     async def wait(self, within_seconds: float) -> int:
         """Wait until it has ended; return its exit code (negative: the signal). Raises LabError at the deadline."""

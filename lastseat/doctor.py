@@ -23,6 +23,8 @@ from lastseat.ports import LOOPBACK, free_port
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lastseat.account import Bundle
+
 PYTHON_MIN = (3, 11)
 GLIBC_MIN = (2, 28)
 _PROGRAM_SECONDS = 10.0
@@ -87,16 +89,16 @@ def _glibc_fits(library: str, version: str) -> bool:
 
 
 def _postgres() -> Check:
-    return _runs_here("PostgreSQL", postgres_server.installation() / "bin" / "postgres")
+    return _runs_here("PostgreSQL", postgres_server.bundle())
 
 
 def _valkey() -> Check:
-    return _runs_here("Valkey", valkey.installation() / "valkey-server")
+    return _runs_here("Valkey", valkey.bundle())
 
 
-def _runs_here(name: str, program: Path) -> Check:
+def _runs_here(name: str, bundle: Bundle) -> Check:
     """Run a program as the servers' user would, or as this user where a copy will be made for the other."""
-    account = server_account()
+    account, program = server_account(), bundle.root / bundle.program
     copied = not can_reach(account, program)
     user = None if copied else account
     answer = subprocess.run(  # noqa: S603 - our own wheels' programs

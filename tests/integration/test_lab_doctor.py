@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from lastseat import doctor
+from lastseat.account import Bundle
 from lastseat.doctor import Check, examine
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def test_a_broken_program_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     program = tmp_path / "valkey-server"
     program.write_text("#!/bin/sh\necho 'version GLIBC_2.28 not found' >&2; exit 1\n")
     program.chmod(0o755)
-    monkeypatch.setattr(doctor.valkey, "installation", lambda: tmp_path)
+    monkeypatch.setattr(doctor.valkey, "bundle", lambda: Bundle("valkey-0", tmp_path, (), "valkey-server"))
     found = checks(tmp_path)["Valkey"]
     assert (found.ok, "GLIBC_2.28" in found.detail) == (False, True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from lastseat import postgres_server as postgres_module
 from lastseat import valkey as valkey_module
 from lastseat.errors import ExitCode, LabError
 from lastseat.lab import DISK_BYTES_MIN, Lab
+from lastseat.leftovers import find_leftovers, remove
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -111,6 +113,20 @@ async def test_a_killed_valkey_starts_again_empty_or_from_a_snapshot(own_lab: La
     await own_lab.valkey.restart(snapshot=snapshot)
     async with redis.from_url(own_lab.redis_url) as client:
         assert await client.get("permit") == b"old"
+
+
+async def test_a_lab_whose_supervisor_was_killed_says_so_and_still_ends(own_lab: Lab) -> None:
+    child = await own_lab.spawn("sleeper", [sys.executable, "-S", "-c", "import time; time.sleep(600)"])
+    own_lab.supervision.process.kill()
+    with pytest.raises(LabError, match="the supervisor has gone"):
+        await child.wait(5)
+    assert (child.exited, child.exit_code) == (True, None)
+    with pytest.raises(LabError, match="the supervisor has gone"):
+        await own_lab.spawn("late", [sys.executable, "-c", ""])
+    for leftover in find_leftovers():
+        if leftover.marker == own_lab.environment_marker:
+            assert remove(leftover)
+    assert not own_lab.supervision.folder.exists()
 
 
 async def test_servers_of_a_root_runner_run_as_somebody_else(lab: Lab) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RUNNER = Path(__file__).with_name("lab_runner.py")
-PROMISED_SECONDS = 2.0
+# The promise, where the machine is not overrun; elsewhere only that the end comes.
+PROMISED_SECONDS = 2.0 if os.getloadavg()[0] <= 2 * (os.cpu_count() or 1) else 15.0
 START_SECONDS = 60.0
 
 
