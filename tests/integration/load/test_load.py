@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from scenarios.arrivals import barrier, steady
+from scenarios.control import CONTROL_VARIABLE, Hello, line
 from scenarios.history import gather
 from scenarios.load import Load, LoadError, play
 from scenarios.targets.target import Node
@@ -169,6 +170,22 @@ async def test_a_shard_that_was_played_before_is_not_played_over(stand: Stand) -
     await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
     with pytest.raises(LoadError, match=r"cannot go on: .*File exists"):
         await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
+
+
+async def test_a_second_claim_of_a_shard_is_shown_the_door(stand: Stand) -> None:
+    told: dict[str, str] = {}
+
+    async def spawn(role: str, argv: list[str], *, env: dict[str, str]) -> object:
+        told.update(env)
+        return await stand.spawn(role, argv, env=env)
+
+    async with Load(spawn) as load:  # type: ignore[arg-type]  # a test's own way to start a process
+        await load.play(stand.plan(resources=2), within_seconds=30)
+        for shard in (0, 7):
+            reader, writer = await asyncio.open_unix_connection(told[CONTROL_VARIABLE])
+            writer.write(line(Hello(shard=shard, pid=1)))
+            assert await asyncio.wait_for(reader.read(), 5) == b""
+            writer.close()
 
 
 async def test_a_load_that_is_not_done_in_time_is_said_to_be_late(stand: Stand) -> None:
