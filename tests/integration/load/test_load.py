@@ -163,7 +163,7 @@ async def test_a_load_process_that_cannot_start_fails_with_the_end_of_its_log(st
         return await stand.spawn(role, ("sh", "-c", "echo no such planet; exit 3"), env=env)
 
     with pytest.raises(LoadError, match=r"exit code 3\n    no such planet"):
-        await play(stand.plan(), broken, within_seconds=30)  # type: ignore[arg-type]
+        await play(stand.plan(), broken, within_seconds=30)  # type: ignore[arg-type]  # a test may replace any field or part
 
 
 async def test_a_shard_that_was_played_before_is_not_played_over(stand: Stand) -> None:

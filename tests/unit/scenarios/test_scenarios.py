@@ -51,11 +51,11 @@ def test_without_the_barrier_the_same_buyers_come_one_by_one() -> None:
 
 
 def crowd(**changes: object) -> Scenario:
-    return replace(RACE, crowd=replace(RACE.crowd, **changes))  # type: ignore[arg-type]
+    return replace(RACE, crowd=replace(RACE.crowd, **changes))  # type: ignore[arg-type]  # a test may replace any field or part
 
 
 def sale(**changes: object) -> Scenario:
-    return replace(RACE, sale=replace(RACE.sale, **changes))  # type: ignore[arg-type]
+    return replace(RACE, sale=replace(RACE.sale, **changes))  # type: ignore[arg-type]  # a test may replace any field or part
 
 
 IMPOSSIBLE = {

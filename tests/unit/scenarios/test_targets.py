@@ -75,7 +75,7 @@ def test_a_slot_that_nothing_fills_is_named() -> None:
 
 @pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
 def test_every_refusal_of_the_service_is_judged_as_its_table_says(refusal: object) -> None:
-    code, status, definite = refusal.code, refusal.status, refusal.definite  # type: ignore[attr-defined]
+    code, status, definite = refusal.code, refusal.status, refusal.definite  # type: ignore[attr-defined]  # a row of the service's table
     judged = Classifier(builtin.ACTIONS["hold"].rules).judge(status, code)
     expected = Outcome.FAIL if definite else Outcome.INFO
     if code in ADMINISTRATIVE:
