@@ -16,6 +16,7 @@ from service.database import Database
 from service.errors import Refused
 from service.health import Health
 from service.metrics import NodeMetrics
+from service.openapi import Document
 from service.reservation import routes
 from service.reservation.admission.breaker import Breaker
 from service.reservation.admission.bulkhead import Bulkhead
@@ -56,6 +57,7 @@ async def build(settings: Settings) -> Starlette:
         routes=[
             Route("/health/live", health.live, methods=["GET"]),
             Route("/health/ready", health.ready, methods=["GET"]),
+            Route("/openapi.json", Document(operations).show, methods=["GET"]),
             Route("/metrics", metrics.show, methods=["GET"]),
             *(_route(operation, Endpoint(operation, gate, metrics, settings)) for operation in operations),
         ],

@@ -9,7 +9,7 @@ import msgspec
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Positive = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0.001)]
 Code = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._:-]+$")]
 
 
