@@ -19,9 +19,9 @@ from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from lastseat.proxy_source import Source
-    from pathlib import Path
 
 START_SECONDS = 10.0
 PORT_TRIES = 5
