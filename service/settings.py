@@ -68,6 +68,10 @@ class Settings:
     # Idempotency.
     idempotency_lease_seconds: float = 90.0
 
+    # Plain holds that wait for the same resource, decided in one transaction.
+    holds_together: bool = False
+    holds_together_max: int = 32
+
     # Admission.
     bulkhead_permits: int = 256
     bulkhead_worker_permits: int = 4

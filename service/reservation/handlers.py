@@ -9,7 +9,7 @@ import msgspec
 
 from service import errors
 from service.errors import Refused
-from service.reservation import bodies, holds, idempotency, offering, resources, waitlist
+from service.reservation import bodies, holds, idempotency, offering, once, resources, waitlist
 from service.reservation.holds import Order
 from service.reservation.idempotency import Answered, Scope
 from service.reservation.rules import Action
@@ -166,7 +166,7 @@ class Handlers:
         """Carry a command out by the two-step path."""
         scope = Scope(tenant=call.caller.tenant, operation=operation, key=call.key)
         mark = idempotency.fingerprint(operation, [call.id, body], call.caller.owner_digest)
-        return _answered(await idempotency.execute(self._database, scope, mark, work, lease=self._lease))
+        return _answered(await once.execute(self._database, scope, mark, work, lease=self._lease))
 
 
 def _shown(body: msgspec.Struct) -> Reply:

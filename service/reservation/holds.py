@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from service import errors, statements
 from service.errors import Refused
-from service.reservation import bodies, claims, handover, idempotency, resources, rules
+from service.reservation import bodies, claims, handover, idempotency, once, resources, rules
 from service.reservation.idempotency import Answer, Answered, FingerprintConflict, Replay, Scope
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def place(database: Database, order: Order, *, lease: timedelta) -> Answer
         case FingerprintConflict():
             raise Refused(errors.IDEMPOTENCY_FINGERPRINT_CONFLICT)
     # No such resource, or one with a limit per owner.
-    return await idempotency.execute(
+    return await once.execute(
         database,
         order.scope,
         order.fingerprint,

@@ -103,6 +103,15 @@ async def _read_answer(reader: asyncio.StreamReader) -> Answer:
     return Answer(int(status_line.split()[1]), headers, body)
 
 
+@pytest.fixture
+def person() -> Iterator[Callable[..., Person]]:
+    """Make somebody who talks to a given port; their connections are closed with the test."""
+    people: list[Person] = []
+    yield lambda *arguments, **more: people.append(Person(*arguments, **more)) or people[-1]
+    for one in people:
+        one.close()
+
+
 @dataclass(slots=True)
 class Service:
     """One running node, its database, and those who use it."""
@@ -152,7 +161,6 @@ async def dsn(lab: Lab, template: str) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def sql(dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    """A session of the test's own, straight to the database."""
     connection = await asyncpg.connect(dsn)
     yield connection
     await connection.close()
@@ -174,7 +182,6 @@ def settings_for(dsn: str, **more: Any) -> Settings:
 
 @pytest.fixture
 async def pool(settings: Settings) -> AsyncIterator[Database]:
-    """The service's own pool, for tests below HTTP."""
     opened = await Database.open(settings, application="test")
     yield opened
     await opened.close()
@@ -187,24 +194,8 @@ def make_settings(dsn: str) -> Callable[..., Settings]:
 
 
 @pytest.fixture
-async def silent_port() -> AsyncIterator[int]:
-    """A port that takes every connection and never says a word."""
-    gone = asyncio.Event()
-
-    async def listen(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await gone.wait()
-        writer.close()
-
-    server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    yield server.sockets[0].getsockname()[1]
-    gone.set()
-    server.close()
-    await server.wait_closed()
-
-
-@pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
-    """Wait until a condition, asked again and again, holds; the deadline names what did not come."""
+    """Wait until a condition holds; the deadline names what did not come."""
 
     async def wait(condition: Callable[[], Any], what: str, *, within_seconds: float = 10) -> None:
         deadline = time.monotonic() + within_seconds
@@ -306,17 +297,3 @@ async def start(dsn: str, pool: Database, sql: asyncpg.Connection) -> AsyncItera
             return await stack.enter_async_context(running(settings_for(dsn, **more), pool, sql))
 
         yield another
-
-
-@pytest.fixture
-def person() -> Iterator[Callable[..., Person]]:
-    """Make somebody who talks to a given port; their connections are closed with the test."""
-    people: list[Person] = []
-
-    def make(port: int, subject: str, **more: Any) -> Person:
-        people.append(Person(port, subject, **more))
-        return people[-1]
-
-    yield make
-    for one in people:
-        one.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from service.reservation import idempotency, leadership
+from service.reservation import idempotency, leadership, once
 from service.reservation.idempotency import Answer, New, Replay, Scope, Takeover
 from service.reservation.leadership import Deposed, Term
 from service.reservation.sweeper import SLOT, Outcome, Sweeper
@@ -171,7 +171,7 @@ async def test_a_worker_whose_claim_was_taken_over_rolls_all_its_work_back(
         return Answer(200, "stale")
 
     with pytest.raises(Exception, match="carried out"):
-        await idempotency.execute(pool, SCOPE, "print", work, lease=LEASE)
+        await once.execute(pool, SCOPE, "print", work, lease=LEASE)
 
     assert await sql.fetchval("SELECT revision FROM resources WHERE id = $1", free) == 0
     assert await sql.fetchval("SELECT count(*) FROM idempotency_answers") == 0
