@@ -19,7 +19,7 @@ import psutil
 from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
-from lastseat.family import gone, living, stop_in_its_tracks
+from lastseat.family import gone, listens, living, stop_in_its_tracks
 from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.waiting import until
 
@@ -171,6 +171,8 @@ class EmbeddedPostgres:
         async def answers() -> bool | None:
             if child.exited:
                 raise child.error(f"PostgreSQL ended while starting, with exit code {child.exit_code}")
+            if not listens(child.pid, self.port):  # somebody else's server may have taken the port
+                return None
             try:
                 session = await asyncpg.connect(self.address().dsn("postgres"), timeout=START_SECONDS)
             except asyncpg.CannotConnectNowError:  # starting up, or in recovery

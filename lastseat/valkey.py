@@ -18,6 +18,7 @@ from redis.exceptions import BusyLoadingError, RedisError
 from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
+from lastseat.family import listens
 from lastseat.ports import LOOPBACK, free_port, netloc
 from lastseat.waiting import until
 
@@ -163,6 +164,8 @@ class EmbeddedValkey:
         async def answers() -> bool | None:
             if child.exited:
                 raise child.error(f"Valkey ended while starting, with exit code {child.exit_code}")
+            if not listens(child.pid, self.port):  # somebody else's server may have taken the port
+                return None
             return await ping(self.facade().url())
 
         def failing(problem: str) -> LabError:

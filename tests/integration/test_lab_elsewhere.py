@@ -10,6 +10,7 @@ from lastseat import postgres_server
 from lastseat.elsewhere import is_loopback
 from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.lab import Lab
+from lastseat.waiting import until
 
 pytestmark = pytest.mark.usefixtures("redis_url")
 
@@ -46,6 +47,34 @@ async def test_databases_made_in_a_given_server_are_dropped_with_their_slots(
         assert len(await databases(lab)) == len(before) + 1
     session.terminate()
     assert await databases(lab) == before
+
+
+async def test_a_database_is_dropped_while_its_trail_is_being_read(lab: Lab) -> None:
+    dsn = await lab.create_database("being_read")
+    bundle = postgres_server.bundle()
+    argv = [
+        *(str(bundle.root / bundle.program).replace("bin/postgres", "bin/pg_recvlogical"), "--dbname", dsn),
+        *("--slot", "reader", "--create-slot", "--start", "--file", "-", "--no-loop"),
+    ]
+    reader = await lab.spawn("reader", argv)
+    session = await asyncpg.connect(lab.postgres.admin_dsn)
+
+    async def is_read() -> bool | None:
+        return (
+            await session.fetchval("SELECT active FROM pg_replication_slots WHERE slot_name = 'reader'")
+            or None
+        )
+
+    try:
+        await until(is_read, within_seconds=10, failing=lambda _: reader.error("the slot is not being read"))
+        await lab.drop_database(dsn)
+        assert (
+            await session.fetchval("SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'reader'")
+            == 0
+        )
+    finally:
+        await session.close()
+    assert await reader.wait(10) != 0
 
 
 async def test_a_given_server_is_not_the_labs_to_break(

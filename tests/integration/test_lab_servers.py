@@ -20,7 +20,7 @@ from lastseat.lab import DISK_BYTES_MIN, Lab
 from lastseat.leftovers import find_leftovers, remove
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
 
@@ -85,17 +85,16 @@ async def test_a_postgres_that_cannot_start_is_reported_with_its_last_lines(own_
     assert raised.value.exit_code == ExitCode.LAB_FAILED
 
 
+def first_this(port: int, real: Callable[[set[int]], int]) -> Callable[[set[int]], int]:
+    ports = iter([port])
+    return lambda taken: next(ports, None) or real(taken)
+
+
 async def test_servers_move_on_from_a_port_that_was_taken_meanwhile(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken_first = iter([lab.postgres.port, lab.valkey.port])
-
-    def free_port(taken: set[int]) -> int:
-        return next(taken_first, None) or real(taken)
-
-    real = postgres_module.free_port
-    monkeypatch.setattr(postgres_module, "free_port", free_port)
-    monkeypatch.setattr(valkey_module, "free_port", free_port)
+    for module, port in ((postgres_module, lab.postgres.port), (valkey_module, lab.valkey.port)):
+        monkeypatch.setattr(module, "free_port", first_this(port, module.free_port))
     async with Lab.start(folder=tmp_path, with_toxiproxy=False) as other:
         assert {other.postgres.port, other.valkey.port}.isdisjoint({lab.postgres.port, lab.valkey.port})
 
@@ -113,6 +112,10 @@ async def test_a_killed_valkey_starts_again_empty_or_from_a_snapshot(own_lab: La
     await own_lab.valkey.restart(snapshot=snapshot)
     async with redis.from_url(own_lab.redis_url) as client:
         assert await client.get("permit") == b"old"
+    await own_lab.valkey.crash()
+    await own_lab.valkey.restart()
+    async with redis.from_url(own_lab.redis_url) as client:
+        assert await client.get("permit") is None
 
 
 async def test_a_lab_whose_supervisor_was_killed_says_so_and_still_ends(own_lab: Lab) -> None:
