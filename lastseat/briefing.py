@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+import asyncpg
+import redis.asyncio as redis
 
 from checker.brief import Brief, write_brief
 
@@ -13,8 +17,10 @@ if TYPE_CHECKING:
     from lastseat.lab import Lab
     from lastseat.run import Course, Played
 
+ASK_SECONDS = 5.0
 
-def brief(course: Course, played: Played, *, command: str) -> None:
+
+async def brief(course: Course, played: Played, *, command: str) -> None:
     """Write scenario.json; it holds no address, token or password."""
     scenario = course.scenario
     write_brief(
@@ -36,19 +42,38 @@ def brief(course: Course, played: Played, *, command: str) -> None:
             mutant=course.mutant,
             t0_ns=played.load.t0_ns,
             links=dict.fromkeys(played.links, course.lab.toxiproxy.kind) if played.links else {},
-            parts=_parts(course.lab),
+            parts=await _parts(course.lab),
         ),
     )
 
 
-def _parts(lab: Lab) -> dict[str, str]:
-    """Say what took part, in words for the report."""
-    own = "started by the lab"
+async def _parts(lab: Lab) -> dict[str, str]:
+    """Say what took part and in which version, in words for the report."""
+    postgres, redis = await asyncio.gather(_postgres_version(lab), _redis_version(lab))
     return {
-        "PostgreSQL": own if lab.postgres.embedded else "given by --database-url",
-        "Redis protocol": own if lab.valkey.embedded else "given by --redis-url",
+        "PostgreSQL": f"{postgres}, {_origin(embedded=lab.postgres.embedded, option='--database-url')}",
+        "Redis protocol": f"{redis}, {_origin(embedded=lab.valkey.embedded, option='--redis-url')}",
         "network faults": lab.proxy.kind if lab.proxy is not None else "none: no link was proxied",
         "load": f"Locust {version('locust')}",
         "Python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
+
+
+def _origin(*, embedded: bool, option: str) -> str:
+    return "started by the lab" if embedded else f"given by {option}"
+
+
+async def _postgres_version(lab: Lab) -> str:
+    connection = await asyncpg.connect(lab.postgres.admin_dsn, timeout=ASK_SECONDS)
+    try:
+        return str(await connection.fetchval("SHOW server_version", timeout=ASK_SECONDS))
+    finally:
+        await connection.close(timeout=ASK_SECONDS)
+
+
+async def _redis_version(lab: Lab) -> str:
+    async with asyncio.timeout(ASK_SECONDS), redis.from_url(lab.redis_url) as client:
+        server = await client.info("server")
+    named = "valkey_version" if "valkey_version" in server else "redis_version"
+    return f"{named.partition('_')[0].capitalize()} {server[named]}"

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import reports
 from chaos.nemesis import Unavailable
 from chaos.network import NetworkError
 from chaos.schedule import Unwell
-from checker.assumptions import landed
 from checker.trail import TrailError
 from checker.verdict import outrank
 from lastseat import folder as folders
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from lastseat.errors import ExitCode
     from lastseat.live import Progress
     from lastseat.request import Request
-    from scenarios.scenario import Scenario
 
 TEMPLATE = "lastseat_template"
 
@@ -63,7 +60,7 @@ def play_all(request: Request) -> ExitCode:
 async def _play_all(request: Request, telling: Progress) -> list[tuple[Path, Outcome]]:
     outcomes: list[tuple[Path, Outcome]] = []
     began = time.monotonic()
-    scenarios = [_asked(request, name) for name in request.names]
+    scenarios = [request.asked(found(name)) for name in request.names]
     folder = folders.create(request.runs, scenarios[0].name)
     telling.phase(
         "the lab: PostgreSQL, Valkey" + (", Toxiproxy" if any(each.faults for each in scenarios) else "")
@@ -97,18 +94,6 @@ async def _play_all(request: Request, telling: Progress) -> list[tuple[Path, Out
     return outcomes
 
 
-def _asked(request: Request, name: str) -> Scenario:
-    """Return the scenario as this request plays it: with its extra faults, which must land, and without a barrier."""
-    scenario = found(name)
-    extra = tuple(planned for _, planned in request.faults)
-    scenario = replace(
-        scenario,
-        faults=(*scenario.faults, *extra),
-        assumptions=(*scenario.assumptions, *(landed(planned.name) for planned in extra)),
-    )
-    return scenario if request.barrier else scenario.without_barrier()
-
-
 async def _template(lab: Lab) -> str:
     """Make the database that every run's is a copy of."""
     dsn = await lab.create_database(TEMPLATE)
@@ -135,7 +120,7 @@ async def _one(request: Request, course: Course, template: str, telling: Progres
         raise LabError(
             f"{course.scenario.name} could not be played to its end: {broken}", where=str(folder)
         ) from broken
-    brief(course, played, command=request.command(course.scenario.name))
+    await brief(course, played, command=request.command(course.scenario.name))
     verdict = await asyncio.to_thread(judged, folder, request.invariant_folders)
     write_verdict(folder, verdict)
     telling.phase("the report")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from checker.assumptions import landed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.faults import Planned
+    from scenarios.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,16 @@ class Request:
     faults: tuple[tuple[str, Planned], ...] = ()
     barrier: bool = True
     invariant_folders: tuple[Path, ...] = ()
+
+    def asked(self, scenario: Scenario) -> Scenario:
+        """Return the scenario as this request plays it: with its extra faults, which must land, and without a barrier."""
+        extra = tuple(planned for _, planned in self.faults)
+        with_faults = replace(
+            scenario,
+            faults=(*scenario.faults, *extra),
+            assumptions=(*scenario.assumptions, *(landed(planned.name) for planned in extra)),
+        )
+        return with_faults if self.barrier else with_faults.without_barrier()
 
     def command(self, scenario: str) -> str:
         """Return the command that plays this scenario again in the same way; URLs are left out, as they hold passwords."""

@@ -83,7 +83,8 @@ async def _stay(runs: Path, *, servers: Servers, mutant: str | None, as_json: bo
                 resource=stage.resources[0].id,
                 logs=str(folder / "logs"),
             )
-            _print_json(addresses) if as_json else _print(addresses)
+            tell = _print_json if as_json else _print
+            tell(addresses)
             await _until_one_dies(service)
 
 

@@ -35,21 +35,22 @@ def understood(
 ) -> Request:
     """Return the request, with every name in it known; raises UsageError saying what was wrong and what there is."""
     wanted = tuple(dict.fromkeys(names)) or registry.names()
-    for name in wanted:
-        _of_the_scenario(found(name))
     if mutant is not None:
         known_mutant(mutant)
     known_invariants(invariant_folders)
-    return Request(
+    request = Request(
         names=wanted,
         seed=seed,
         runs=runs,
         servers=servers,
         mutant=mutant,
-        faults=tuple((spelled, _fault(spelled, wanted)) for spelled in faults),
+        faults=tuple((spelled, _fault(spelled)) for spelled in faults),
         barrier=barrier,
         invariant_folders=invariant_folders,
     )
+    for name in wanted:
+        _of_the_scenario(request.asked(found(name)))
+    return request
 
 
 def found(name: str) -> Scenario:
@@ -83,28 +84,18 @@ def known_invariants(folders: tuple[Path, ...]) -> None:
 
 
 def _of_the_scenario(scenario: Scenario) -> None:
+    names = validation.known(links=link_names(scenario.nodes))
     try:
-        validation.refuse(scenario, names=validation.known(), actions=ACTIONS)
+        validation.refuse(scenario, names=names, actions=ACTIONS)
     except validation.ScenarioRefused as refused:
-        raise UsageError(_sentence(refused)) from refused
+        raise UsageError(_sentence(refused), remedy="`lastseat list` tells what there is.") from refused
 
 
-def _fault(spelled: str, wanted: tuple[str, ...]) -> Planned:
-    """Read a fault and check that each scenario's lab has a link of that name."""
+def _fault(spelled: str) -> Planned:
     try:
-        planned = parse(spelled)
+        return parse(spelled)
     except FaultSpellingError as bad:
         raise UsageError(_sentence(bad)) from bad
-    where = planned.fault.where
-    for name in wanted:
-        links = link_names(found(name).nodes)
-        if not any(link == where or link.startswith(f"{where}-") for link in links):
-            groups = sorted({link.rpartition("-")[0] for link in links})
-            raise UsageError(
-                f"There is no link {where!r} in {name}.",
-                remedy=f"There are the groups {', '.join(groups)} and the links {', '.join(links)}.",
-            )
-    return planned
 
 
 def _sentence(error: Exception) -> str:
