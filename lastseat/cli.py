@@ -132,11 +132,19 @@ def report(run_folder: RunFolder = Path("runs/latest")) -> None:
 
 
 @app.command()
-def doctor(runs_dir: Runs = Path("runs")) -> None:
+def doctor(
+    *,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="First remove what labs that were killed have left behind.")
+    ] = False,
+    runs_dir: Runs = Path("runs"),
+) -> None:
     """Say whether everything that the lab needs is here, and what to do about what is not."""
     with ended_well() as ending:
-        from lastseat.examination import print_examination
+        from lastseat.examination import clean_up, print_examination
 
+        if clean:
+            clean_up()
         ending.code = ExitCode.VALID if print_examination(runs_dir) else ExitCode.LAB_FAILED
 
 

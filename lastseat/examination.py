@@ -8,6 +8,7 @@ from rich.text import Text
 
 from lastseat.console import screen
 from lastseat.doctor import examine
+from lastseat.leftovers import find_leftovers, remove
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,3 +30,14 @@ def print_examination(runs: Path) -> bool:
         style="yellow" if bad else "green",
     )
     return not bad
+
+
+def clean_up() -> None:
+    """Remove what labs that were killed have left behind, and say so; a lab that runs is left alone."""
+    console = screen()
+    leftovers = find_leftovers()
+    for leftover in leftovers:
+        done = "removed" if remove(leftover) else "could not be removed"
+        console.print(Text(f"  {done}: {leftover.folder}"), soft_wrap=True)
+    if not leftovers:
+        console.print("  there is nothing to clean up")

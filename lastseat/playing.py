@@ -71,6 +71,7 @@ async def _play_all(request: Request, telling: Progress) -> list[tuple[Path, Out
         redis_url=request.servers.redis_url,
         toxiproxy_url=request.servers.toxiproxy_url,
         with_toxiproxy=any(scenario.faults for scenario in scenarios),
+        say=telling.notice,
     ) as lab:
         if lab.proxy is not None and lab.proxy.notice:
             telling.notice(lab.proxy.notice)
@@ -121,9 +122,11 @@ async def _one(request: Request, course: Course, template: str, telling: Progres
             f"{course.scenario.name} could not be played to its end: {broken}", where=str(folder)
         ) from broken
     await brief(course, played, command=request.command(course.scenario.name))
+    warming = asyncio.create_task(asyncio.to_thread(reports.warm))
     verdict = await asyncio.to_thread(judged, folder, request.invariant_folders)
     write_verdict(folder, verdict)
     telling.phase("the report")
+    await warming
     await asyncio.to_thread(reports.write, folder, verdict)
     folders.point_latest(request.runs, folder)
     reports.write_index(request.runs)
