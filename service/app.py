@@ -22,6 +22,7 @@ from service.reservation.admission.breaker import Breaker
 from service.reservation.admission.bulkhead import Bulkhead
 from service.reservation.admission.gate import Gate
 from service.reservation.admission.redis_gate import RedisGate
+from service.tokens import Tokens
 from service.web import Endpoint
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ async def build(settings: Settings) -> Starlette:
     database = await Database.open(settings, application="reservation-node")
     gate = _gate(settings)
     metrics = NodeMetrics(database, gate)
+    tokens = Tokens(settings)
     health = Health(database, gate.redis.answers if gate.redis else _no_redis)
     operations = routes.table(database, settings)
 
@@ -59,7 +61,10 @@ async def build(settings: Settings) -> Starlette:
             Route("/health/ready", health.ready, methods=["GET"]),
             Route("/openapi.json", Document(operations).show, methods=["GET"]),
             Route("/metrics", metrics.show, methods=["GET"]),
-            *(_route(operation, Endpoint(operation, gate, metrics, settings)) for operation in operations),
+            *(
+                _route(operation, Endpoint(operation, gate, metrics, tokens, settings))
+                for operation in operations
+            ),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: web.unrouted},  # type: ignore[dict-item]  # Starlette types it too widely

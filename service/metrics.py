@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from starlette.responses import Response
 
@@ -94,6 +101,7 @@ class WorkerMetrics:
         self._notices = Counter(
             "reservation_notices", "Notices by what became of them", ["what"], registry=self.registry
         )
+        self._waiting = Gauge("reservation_outbox_depth", "Notices still to be sent", registry=self.registry)
 
     def swept(self, sweep: Sweep) -> None:
         """Count one tick of the sweeper."""
@@ -107,6 +115,7 @@ class WorkerMetrics:
         """Count one round of the notifier."""
         for what in ("delivered", "failed", "stale", "exhausted"):
             self._notices.labels(what).inc(getattr(done, what))
+        self._waiting.set(done.waiting)
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:

@@ -30,6 +30,7 @@ class Settings:
 
     # Who is believed.
     token_leeway_seconds: int = 30
+    token_cache: int = 10_000
     trust_owner_header: bool = False
     trusted_tenant: str = "demo"
 

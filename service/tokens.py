@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -42,37 +43,54 @@ def owner_digest(secret: str, *, tenant: str, subject: str) -> str:
     return hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()
 
 
-def caller(headers: Mapping[str, str], settings: Settings) -> Caller:
-    """Return who sent `headers`; raises Refused (UNAUTHENTICATED).
+class Tokens:
+    """Tells who sent a request; a token that was verified is known again until it expires (bounded)."""
 
-    `X-Reservation-Owner` alone is believed only with the setting `trust_owner_header`.
-    """
-    authorization = headers.get("authorization")
-    if authorization is None:
-        owner = headers.get("x-reservation-owner")
-        if settings.trust_owner_header and owner:
-            return _known(settings, tenant=settings.trusted_tenant, subject=owner, role=None)
-        raise Refused(errors.UNAUTHENTICATED)
-    scheme, _, token = authorization.partition(" ")
-    if scheme.lower() != "bearer":
-        raise Refused(errors.UNAUTHENTICATED)
-    try:
-        claims = jwt.decode(
-            token,
-            settings.token_secret,
-            algorithms=[_ALGORITHM],
-            leeway=settings.token_leeway_seconds,
-            options={"require": ["exp", "sub"], "verify_aud": False},
-        )
-    except jwt.InvalidTokenError:
-        raise Refused(errors.UNAUTHENTICATED) from None
-    return _known(settings, tenant=claims.get("tenant"), subject=claims["sub"], role=claims.get("role"))
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._verified: dict[str, tuple[Caller, float]] = {}  # header → caller, when to verify it again
 
+    def caller(self, headers: Mapping[str, str]) -> Caller:
+        """Return who sent `headers`; raises Refused (UNAUTHENTICATED).
 
-def _known(settings: Settings, *, tenant: object, subject: object, role: object) -> Caller:
-    if not isinstance(tenant, str) or not _TENANT.fullmatch(tenant):
-        raise Refused(errors.UNAUTHENTICATED)
-    if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_CHARS_MAX:
-        raise Refused(errors.UNAUTHENTICATED)
-    digest = owner_digest(settings.owner_secret, tenant=tenant, subject=subject)
-    return Caller(tenant=tenant, owner_digest=digest, admin=role == "admin")
+        `X-Reservation-Owner` alone is believed only with the setting `trust_owner_header`.
+        """
+        authorization = headers.get("authorization")
+        if authorization is None:
+            owner = headers.get("x-reservation-owner")
+            if not (self._settings.trust_owner_header and owner):
+                raise Refused(errors.UNAUTHENTICATED)
+            return self._known({"tenant": self._settings.trusted_tenant, "sub": owner})
+        known = self._verified.get(authorization)
+        if known is not None and time.time() < known[1]:
+            return known[0]
+        return self._verify(authorization)
+
+    def _verify(self, authorization: str) -> Caller:
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Refused(errors.UNAUTHENTICATED)
+        try:
+            claims = jwt.decode(
+                token,
+                self._settings.token_secret,
+                algorithms=[_ALGORITHM],
+                leeway=self._settings.token_leeway_seconds,
+                options={"require": ["exp", "sub"], "verify_aud": False},
+            )
+        except jwt.InvalidTokenError:
+            raise Refused(errors.UNAUTHENTICATED) from None
+        caller = self._known(claims)
+        if len(self._verified) >= self._settings.token_cache:
+            del self._verified[next(iter(self._verified))]
+        self._verified[authorization] = (caller, float(claims["exp"]))
+        return caller
+
+    def _known(self, claims: Mapping[str, object]) -> Caller:
+        tenant, subject = claims.get("tenant"), claims.get("sub")
+        if not isinstance(tenant, str) or not _TENANT.fullmatch(tenant):
+            raise Refused(errors.UNAUTHENTICATED)
+        if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_CHARS_MAX:
+            raise Refused(errors.UNAUTHENTICATED)
+        digest = owner_digest(self._settings.owner_secret, tenant=tenant, subject=subject)
+        return Caller(tenant=tenant, owner_digest=digest, admin=claims.get("role") == "admin")

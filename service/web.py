@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from starlette.responses import Response
 
-from service import errors, tokens
+from service import errors
 from service.errors import ErrorBody, Refusal, Refused
 from service.logs import REQUEST_ID
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from service.metrics import NodeMetrics
     from service.reservation.admission.gate import Gate
     from service.settings import Settings
-    from service.tokens import Caller
+    from service.tokens import Caller, Tokens
 
 LOG: Final = logging.getLogger("service.web")
 _ENCODE: Final = msgspec.json.Encoder().encode
@@ -86,11 +86,14 @@ class Operation:
 class Endpoint:
     """Reads the request for one operation, admits it, calls it and writes its answer."""
 
-    def __init__(self, operation: Operation, gate: Gate, metrics: NodeMetrics, settings: Settings) -> None:
+    def __init__(
+        self, operation: Operation, gate: Gate, metrics: NodeMetrics, tokens: Tokens, settings: Settings
+    ) -> None:
         self._operation = operation
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
+        self._tokens = tokens
 
     async def __call__(self, request: Request) -> Response:
         """Answer one request and count it."""
@@ -128,7 +131,7 @@ class Endpoint:
 
     async def _read(self, request: Request) -> Call:
         operation = self._operation
-        caller = tokens.caller(request.headers, self._settings)
+        caller = self._tokens.caller(request.headers)
         if operation.admin and not caller.admin:
             raise Refused(errors.FORBIDDEN)
         return Call(

@@ -163,3 +163,12 @@ class Reservation(Reply, frozen=True, kw_only=True):
     state: str
     revision: int
     created_at: datetime
+
+
+class OfferCreated(Reply, frozen=True, kw_only=True):
+    """What a waiter is told when a seat is offered."""
+
+    offer_id: int
+    entry_id: int
+    resource_id: int
+    expires_at: datetime

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from service.reservation import resources, waitlist
+from service.reservation import bodies, outbox, resources, rules, waitlist
+from service.reservation.outbox import Notice
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,11 +26,31 @@ async def promote_or_release(connection: Connection, room: Any, seats: int, at: 
 
 
 async def promote(connection: Connection, room: Any, seats: int, at: datetime) -> int:
-    """Offer up to `seats` seats of the locked resource to the oldest waiters; return how many there were."""
-    promoted: int = await waitlist.SQL["promote"].value(
+    """Offer up to `seats` seats of the locked resource to the oldest waiters, and put the notices of it in the outbox.
+
+    Returns how many waiters there were.
+    """
+    offers = await waitlist.SQL["promote"].rows(
         connection, resource=room["id"], seats=seats, at=at, offer_ttl=room["offer_ttl"]
     )
-    return promoted
+    if offers:
+        notices = [_notice(room["id"], offer) for offer in offers]
+        await outbox.enqueue(connection, room["tenant"], notices, at)
+    return len(offers)
+
+
+def _notice(resource: int, offer: Any) -> Notice:
+    body = bodies.OfferCreated(
+        offer_id=offer["id"],
+        entry_id=offer["entry_id"],
+        resource_id=resource,
+        expires_at=offer["expires_at"],
+    )
+    return Notice(
+        delivery_id=rules.offer_delivery(offer["entry_id"]),
+        kind="offer-created",
+        payload=bodies.encoded(body),
+    )
 
 
 async def release(connection: Connection, room: Any, seats: int) -> None:

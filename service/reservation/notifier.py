@@ -41,6 +41,7 @@ class Round:
     failed: int = 0
     stale: int = 0
     exhausted: int = 0
+    waiting: int = 0
 
 
 @dataclass(slots=True)
@@ -68,6 +69,7 @@ class Notifier:
             failed=marks.count((Taken.RETRYABLE_FAILURE, Mark.APPLIED)),
             stale=sum(mark is Mark.STALE for _, mark in marks),
             exhausted=exhausted,
+            waiting=await self.database.read(outbox.waiting),
         )
 
     async def stop(self) -> None:

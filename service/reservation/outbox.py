@@ -11,6 +11,7 @@ from service import statements
 from service.reservation import rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from service.database import Connection
@@ -48,6 +49,15 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something to be told once: `delivery_id` never changes, so that the provider can tell a repeat."""
+
+    delivery_id: str
+    kind: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One notice that `token` may send now; `attempt` counts from 1."""
 
@@ -65,14 +75,23 @@ class Mark(StrEnum):
     STALE = "STALE"
 
 
-async def enqueue(
-    connection: Connection, *, tenant: str, delivery: str, kind: str, payload: str, at: datetime | None = None
-) -> bool:
-    """Put a notice in the outbox; False where its delivery id is there already."""
-    made = await SQL["enqueue"].value(
-        connection, tenant=tenant, delivery=delivery, kind=kind, payload=payload, at=at
+async def enqueue(connection: Connection, tenant: str, notices: Sequence[Notice], at: datetime) -> int:
+    """Put notices in the outbox; return how many were not there already."""
+    made = await SQL["enqueue"].rows(
+        connection,
+        tenant=tenant,
+        deliveries=[notice.delivery_id for notice in notices],
+        kinds=[notice.kind for notice in notices],
+        payloads=[notice.payload for notice in notices],
+        at=at,
     )
-    return made is not None
+    return len(made)
+
+
+async def waiting(connection: Connection) -> int:
+    """Return how many notices are still to be sent."""
+    found: int = await SQL["depth"].value(connection)
+    return found
 
 
 async def claim(

@@ -107,6 +107,11 @@ STATES: Final[Mapping[str, type[StrEnum]]] = {
 }
 
 
+def offer_delivery(entry: int) -> str:
+    """Return the stable id under which the offer to a waitlist entry is announced, once."""
+    return f"waitlist-{entry}-offered"
+
+
 def retry_delay(attempt: int, *, initial_seconds: float, max_seconds: float) -> float:
     """Return how long a delivery rests after its `attempt`-th failure: doubling from the first to the longest."""
     return min(initial_seconds * 2.0 ** (attempt - 1), max_seconds)

@@ -1,10 +1,12 @@
 -- name: enqueue
--- Puts a notice in the outbox, once per delivery id.
+-- Puts notices in the outbox, each once per delivery id, in the transaction of the change that they tell of.
 INSERT INTO notification_outbox (tenant, delivery_id, kind, payload, next_attempt_at, created_at)
-SELECT :tenant, :delivery, :kind, :payload, at, at
-FROM (SELECT coalesce(:at::timestamptz, clock_timestamp()) AS at) AS clock
+SELECT :tenant, notice.delivery, notice.kind, notice.payload, :at, :at
+FROM unnest(:deliveries::text[], :kinds::text[], :payloads::text[])
+    WITH ORDINALITY AS notice (delivery, kind, payload, place)
+ORDER BY place
 ON CONFLICT (delivery_id) DO NOTHING
-RETURNING id
+RETURNING delivery_id
 
 -- name: exhaust
 -- Ends the notices whose last allowed attempt was claimed and never heard of again.
@@ -52,10 +54,6 @@ SET state = CASE WHEN attempt_count < :attempts THEN 'PENDING' ELSE 'EXHAUSTED' 
 WHERE delivery_id = :delivery AND state = 'CLAIMED' AND claim_token = :token
 RETURNING state, next_attempt_at
 
--- name: find
--- Reads one notice.
-SELECT * FROM notification_outbox WHERE delivery_id = :delivery
-
 -- name: depth
 -- Counts what is still to be sent.
-SELECT state, count(*) AS notices FROM notification_outbox WHERE state IN ('PENDING', 'CLAIMED') GROUP BY state
+SELECT count(*) FROM notification_outbox WHERE state IN ('PENDING', 'CLAIMED')

@@ -17,7 +17,7 @@ WHERE id = :entry AND state = 'WAITING'
 RETURNING *, NULL::bigint AS offer_id
 
 -- name: promote
--- Offers seats to those who have waited longest, each with a notice to be sent; the count of the resource does not move.
+-- Offers seats to those who have waited longest; the count of the resource does not move.
 WITH line AS MATERIALIZED (
     SELECT id FROM waitlist_entries
     WHERE resource_id = :resource AND state = 'WAITING'
@@ -31,12 +31,5 @@ WITH line AS MATERIALIZED (
     SELECT tenant, resource_id, id, owner_digest, :at::timestamptz, :at::timestamptz + :offer_ttl::interval
     FROM promoted ORDER BY seq
     RETURNING id, tenant, resource_id, entry_id, expires_at
-), announced AS (
-    INSERT INTO notification_outbox (tenant, delivery_id, kind, payload, next_attempt_at, created_at)
-    SELECT tenant, format('waitlist-%s-offered', entry_id), 'offer-created',
-           json_build_object('offerId', id, 'entryId', entry_id, 'resourceId', resource_id,
-                             'expiresAt', expires_at)::text,
-           :at, :at
-    FROM offered ORDER BY id
 )
-SELECT count(*) FROM offered
+SELECT id, entry_id, expires_at FROM offered ORDER BY id

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from service.reservation import outbox
-from service.reservation.outbox import Claim, Mark, RetryPolicy
+from service.reservation.outbox import Claim, Mark, Notice, RetryPolicy
 
 DELIVERY = "waitlist-30-offered"
 LEASE = timedelta(seconds=30)
@@ -39,10 +39,9 @@ async def _claim(sql: Any, worker: str, at: Any) -> Claim:
     return claims[0]
 
 
-async def _enqueue(sql: Any, at: Any) -> bool:
-    return await outbox.enqueue(
-        sql, tenant="demo", delivery=DELIVERY, kind="offer-created", payload="{}", at=at
-    )
+async def _enqueue(sql: Any, at: Any) -> int:
+    notice = Notice(delivery_id=DELIVERY, kind="offer-created", payload="{}")
+    return await outbox.enqueue(sql, "demo", [notice], at)
 
 
 async def _row(sql: Any) -> Any:
@@ -52,8 +51,8 @@ async def _row(sql: Any) -> Any:
 async def test_a_worker_that_dies_before_its_mark_makes_a_duplicate_and_no_second_effect(sql: Any) -> None:
     provider = Provider()
     t0 = await sql.fetchval("SELECT clock_timestamp()")
-    assert await _enqueue(sql, t0) is True
-    assert await _enqueue(sql, t0) is False
+    assert await _enqueue(sql, t0) == 1
+    assert await _enqueue(sql, t0) == 0
     assert await sql.fetchval("SELECT count(*) FROM notification_outbox") == 1
 
     first = await _claim(sql, "workerA", t0)
