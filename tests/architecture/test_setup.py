@@ -61,6 +61,11 @@ def setup(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
+def put_python_that_makes_nothing(programs: Path) -> None:
+    """A Python that is fit but stops at `-m venv`: shows what setup began without waiting for it."""
+    put(programs, "python3", f'case "$1" in -m) echo no; exit 1;; *) exec "{sys.executable}" "$@";; esac')
+
+
 def closed_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -116,12 +121,14 @@ def test_an_unreachable_package_index_is_one_sentence(checkout: Path) -> None:
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_half_made_environment_is_made_anew(checkout: Path) -> None:
+def test_a_half_made_environment_is_made_anew(checkout: Path, programs: Path) -> None:
     pretend_finished(checkout)
+    put_python_that_makes_nothing(programs)
     (checkout / ".venv/.unfinished").touch()
     (checkout / ".venv/half").touch()
-    ended = setup(checkout, PIP_INDEX_URL=f"http://127.0.0.1:{closed_port()}/", PYTHON=sys.executable)
+    ended = setup(checkout, PATH=str(programs))
     assert "an earlier setup was cut short: starting again" in ended.stdout
+    assert ended.stderr == "setup failed: python3 could not make .venv: no\n"
     assert not (checkout / ".venv/half").exists()
 
 
@@ -139,10 +146,11 @@ def test_a_changed_dependency_is_noticed(checkout: Path, changed: str) -> None:
     assert "==> setup: " in setup(checkout, PIP_INDEX_URL=f"http://127.0.0.1:{closed_port()}/").stdout
 
 
-def test_a_moved_checkout_gets_an_environment_of_its_own(checkout: Path) -> None:
+def test_a_moved_checkout_gets_an_environment_of_its_own(checkout: Path, programs: Path) -> None:
     pretend_finished(checkout)
+    put_python_that_makes_nothing(programs)
     moved = checkout.rename(checkout.with_name("moved"))
-    ended = setup(moved, PIP_INDEX_URL=f"http://127.0.0.1:{closed_port()}/", PYTHON=sys.executable)
+    ended = setup(moved, PATH=str(programs))
     assert "==> setup: making .venv with" in ended.stdout
 
 
