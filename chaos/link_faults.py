@@ -136,11 +136,11 @@ class Cut(LinkFault):
         """Close every link."""
         await together(*(_network(reach).cut(link.name) for link in reach.group(self.where)))
 
-    async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002
+    async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - as above
         """Open every link."""
         await together(*(_network(reach).restore(link.name) for link in reach.group(self.where)))
 
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
         """See ECONNREFUSED."""
         return wanted(await ask(link, speech_behind(link.name).short, within_seconds=1.0), "refused")
 

@@ -81,7 +81,7 @@ class Reset(LinkFault):
         """Make what Toxiproxy calls reset_peer."""
         return Toxic(name=name, type="reset_peer", stream=stream, attributes={"timeout": self.after_ms})
 
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
         """See ECONNRESET instead of an answer, on a connection opened since."""
         question = speech_behind(link.name).short
         return wanted(
@@ -131,7 +131,7 @@ class LimitData(LinkFault):
         """Make the toxic."""
         return Toxic(name=name, type="limit_data", stream=stream, attributes={"bytes": self.limit_bytes})
 
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
         """See the end, after no more bytes than that."""
         question = speech_behind(link.name).bulk(self.limit_bytes + 1, next(self.streams()))
         sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "ended", "reset")
@@ -154,7 +154,7 @@ class LostReply(LinkFault):
         """Make a limit of no data."""
         return Toxic(name=name, type="limit_data", stream=stream, attributes={"bytes": 0})
 
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
         """See the end where an answer was due."""
         sight = wanted(
             await ask(link, speech_behind(link.name).short, within_seconds=ANSWER_SECONDS), "ended", "reset"

@@ -31,7 +31,7 @@ class Latency(Attributes):
     async def work(self, stage: Stage) -> None:
         """Hold each chunk back; the end is not held back."""
         while not (chunk := await stage.take()).end:
-            spread_ms = random.randrange(-self.jitter, self.jitter) if self.jitter > 0 else 0  # noqa: S311
+            spread_ms = random.randrange(-self.jitter, self.jitter) if self.jitter > 0 else 0  # noqa: S311 - chaos, no secret
             due = chunk.arrived + (self.latency + spread_ms) / 1000
             await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
             stage.pass_on(chunk.data)
@@ -124,7 +124,7 @@ class Slicer(Attributes):
     def _size(self, left_bytes: int) -> int:
         if left_bytes - self.average_size <= self.size_variation:
             return left_bytes
-        spread = random.randint(-self.size_variation, self.size_variation) if self.size_variation > 0 else 0  # noqa: S311
+        spread = random.randint(-self.size_variation, self.size_variation) if self.size_variation > 0 else 0  # noqa: S311 - chaos, no secret
         return max(1, self.average_size + spread)
 
 

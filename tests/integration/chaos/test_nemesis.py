@@ -201,7 +201,7 @@ async def test_a_fault_that_cannot_be_injected_says_so(reach: Reach) -> None:
 class Stubborn(Latency):
     """A fault that cannot be healed by itself."""
 
-    async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002
+    async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - it never comes to that
         raise NetworkError("the proxy server does not listen")
 
 

@@ -90,7 +90,7 @@ def test_an_unreadable_fault_is_refused_with_what_to_write(spelled: str, problem
 
 def test_a_fault_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Cut("redis").where = "pg"  # type: ignore[misc]
+        Cut("redis").where = "pg"  # type: ignore[misc]  # that is the test
 
 
 def test_a_timed_fault_must_be_healed_by_the_clock() -> None:
