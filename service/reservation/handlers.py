@@ -13,6 +13,7 @@ from service.reservation import bodies, holds, idempotency, offering, once, reso
 from service.reservation.holds import Order
 from service.reservation.idempotency import Answered, Scope
 from service.reservation.rules import Action
+from service.reservation.together import Together
 from service.web import Reply
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Handlers:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
+        self._decide = Together(database, settings).decide if settings.holds_together else None
 
     async def list_resources(self, call: Call) -> Reply:
         """Show the tenant's resources, page by page."""
@@ -110,7 +112,7 @@ class Handlers:
             quantity=call.body.quantity,
             expected_revision=call.body.expected_resource_revision,
         )
-        return _answered(await holds.place(self._database, order, lease=self._lease))
+        return _answered(await holds.place(self._database, order, lease=self._lease, decide=self._decide))
 
     async def join_waitlist(self, call: Call) -> Reply:
         """Stand at the end of a full resource's line."""

@@ -11,6 +11,7 @@ from service.reservation import bodies, claims, handover, idempotency, once, res
 from service.reservation.idempotency import Answer, Answered, FingerprintConflict, Replay, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import datetime, timedelta
 
     from service.database import Connection, Database
@@ -21,7 +22,7 @@ OPERATION: Final = "hold"
 
 # What the statement `take` may refuse with; everything else is refused before it.
 _TAKE_REFUSALS: Final = (errors.RESOURCE_CLOSED, errors.CAPACITY_EXHAUSTED, errors.RESOURCE_REVISION_CONFLICT)
-_TOLD: Final = {
+TOLD: Final[dict[str, object]] = {
     "codes": [refusal.code for refusal in _TAKE_REFUSALS],
     "statuses": [refusal.status for refusal in _TAKE_REFUSALS],
     "bodies": [refusal.body for refusal in _TAKE_REFUSALS],
@@ -51,12 +52,18 @@ class Order:
         return idempotency.fingerprint(OPERATION, payload, self.owner_digest)
 
 
-async def place(database: Database, order: Order, *, lease: timedelta) -> Answered:
+async def place(
+    database: Database,
+    order: Order,
+    *,
+    lease: timedelta,
+    decide: Callable[[Order], Awaitable[Answer | None]] | None = None,
+) -> Answered:
     """Decide a hold, once per key, in one statement where nothing but the resource's own row must be known.
 
-    Raises Refused for what is not stored under the key.
+    `decide` may put several into one statement. Raises Refused for what is not stored under the key.
     """
-    fresh = await database.autocommit(lambda connection: take(connection, order))
+    fresh = await (take_alone(database, order) if decide is None else decide(order))
     if fresh is not None:
         return Answered(fresh, replayed=False)
     known = await database.read(
@@ -77,6 +84,11 @@ async def place(database: Database, order: Order, *, lease: timedelta) -> Answer
     )
 
 
+async def take_alone(database: Database, order: Order) -> Answer | None:
+    """Decide a hold in a statement and a commit of its own; raises Refused."""
+    return await database.autocommit(lambda connection: take(connection, order))
+
+
 async def take(connection: Connection, order: Order, *, at: datetime | None = None) -> Answer | None:
     """Decide a hold in one statement that commits by itself; None where the key is known or no such resource is.
 
@@ -85,7 +97,7 @@ async def take(connection: Connection, order: Order, *, at: datetime | None = No
     row = await SQL["take"].row(
         connection, tenant=order.tenant, operation=OPERATION, key=order.key, fingerprint=order.fingerprint,
         owner=order.owner_digest, resource=order.resource, quantity=order.quantity, expected=order.expected_revision,
-        at=at, **_TOLD,
+        at=at, **TOLD,
     )  # fmt: skip
     return None if row is None else Answer(row["status"], row["body"])
 
