@@ -96,6 +96,32 @@ def test_a_snapshot_in_which_the_cancel_had_not_begun_makes_nothing_certain(run:
     assert run.violated() == set()
 
 
+def test_a_snapshot_from_before_the_commit_cannot_show_it(run: Run) -> None:
+    run.snapshot(4, sees=[700, 701])  # a transaction of the same xid had been there, and was lost in a crash
+    freed(run, at=5, told=None)
+    run.refused("r", sent=4.5, done=4.8, key="k")
+    run.snapshot(9, sees=[700, 701])
+    assert run.violated() == set()
+
+
+def test_an_answer_from_before_the_commit_does_not_acknowledge_it(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    answer = run.told_of(run.recorded("key-h1")[1], status="200")
+    run.commit(9, answer, run.held("h1", "r", state="CANCELLED"), run.counted("r", 0))
+    run.refused("r", sent=7, done=8, key="k")
+    assert run.violated() == set()
+
+
+def test_a_twin_that_was_turned_away_does_not_acknowledge_the_cancel(run: Run) -> None:
+    freed(run, at=5, told=None)
+    run.operation(
+        "cancel", "h1", sent=5, done=6, key="cancel", outcome="fail", code="IDEMPOTENCY_IN_PROGRESS"
+    )
+    run.refused("r", sent=7, done=8, key="k")
+    assert run.violated() == set()
+
+
 def test_xids_that_wrapped_around_are_found_in_snapshots_that_do_not_wrap(run: Run) -> None:
     run.xid_offset = 3 * 2**32 - 701  # the cancel is the first transaction of a new epoch
     xid = freed(run, at=5, told=None)
@@ -163,7 +189,12 @@ def test_two_free_seats_are_room_for_two(run: Run) -> None:
 def test_a_closed_resource_has_no_room(run: Run) -> None:
     run.resource("r", capacity=1)
     run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
-    run.commit(5, run.held("h1", "r", state="CANCELLED"), run.counted("r", 0, state="CLOSED"))
+    run.commit(
+        5,
+        *run.recorded("cancel", kind="cancel"),
+        run.held("h1", "r", state="CANCELLED"),
+        run.counted("r", 0, state="CLOSED"),
+    )
     run.operation("cancel", "h1", sent=4, done=6, key="cancel")
     run.refused("r", sent=7, done=8, key="k")
     assert run.violated() == set()
