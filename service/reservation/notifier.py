@@ -10,6 +10,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from service import outbound
 from service.errors import Refused
 from service.outbound import Unreachable
@@ -110,6 +112,21 @@ class Notifier:
                 extra={"facts": {"delivery": claim.delivery_id, "error": str(error)}},
             )
             return Taken.RETRYABLE_FAILURE
-        if told.status in _OK:
-            return Taken.DUPLICATE if b"duplicate" in told.body.lower() else Taken.ACCEPTED
-        return Taken.DUPLICATE if told.status == _DUPLICATE else Taken.RETRYABLE_FAILURE
+        if told.status == _DUPLICATE:
+            return Taken.DUPLICATE
+        return _receipt(told.body) if told.status in _OK else Taken.RETRYABLE_FAILURE
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What a provider answers beside a 2xx: `accepted`, or `duplicate` of a delivery that it knew."""
+
+    result: str = "accepted"
+
+
+def _receipt(body: bytes) -> Taken:
+    """Read a provider's receipt; a 2xx that says nothing readable still means that it has the delivery."""
+    try:
+        known = msgspec.json.decode(body, type=Receipt).result == "duplicate"
+    except msgspec.DecodeError:
+        known = False
+    return Taken.DUPLICATE if known else Taken.ACCEPTED
