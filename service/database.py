@@ -60,13 +60,16 @@ class Database:
     def __init__(self, pool: Any, settings: Settings) -> None:
         self._pool = pool
         self._settings = settings
+        self._connections_max = int(pool.get_max_size())
 
     @classmethod
-    async def open(cls, settings: Settings, *, application: str) -> Database:
+    async def open(
+        cls, settings: Settings, *, application: str, connections_max: int | None = None
+    ) -> Database:
         """Make the pool; it connects lazily, so that a node boots while the database is away."""
         pool = await asyncpg.create_pool(
             min_size=0,
-            max_size=settings.pool_connections_max,
+            max_size=connections_max or settings.pool_connections_max,
             max_queries=sys.maxsize,
             max_inactive_connection_lifetime=0,
             reset=_reset,
@@ -77,9 +80,7 @@ class Database:
     async def warm(self) -> None:
         """Open the pool's first connections ahead of the first request; raises Refused where it cannot."""
         async with asyncio.TaskGroup() as group:
-            barrier = asyncio.Barrier(
-                min(self._settings.pool_connections_min, self._settings.pool_connections_max)
-            )
+            barrier = asyncio.Barrier(min(self._settings.pool_connections_min, self._connections_max))
             for _ in range(barrier.parties):
                 group.create_task(self._open_one(barrier))
 
@@ -111,7 +112,7 @@ class Database:
         try:
             lent = await self._pool.acquire(timeout=self._settings.pool_acquire_ms / 1_000)
         except TimeoutError:
-            full = self.in_use >= self._settings.pool_connections_max
+            full = self.in_use >= self._connections_max
             raise Refused(errors.POOL_EXHAUSTED if full else errors.DATABASE_UNAVAILABLE) from None
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise Refused(errors.DATABASE_UNAVAILABLE) from error

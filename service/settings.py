@@ -75,7 +75,7 @@ class Settings:
 
     # Admission.
     bulkhead_permits: int = 256
-    bulkhead_worker_permits: int = 4
+    worker_permits: int = 4  # connections of each worker: never those of the foreground
     admission_retry_after_ms: int = 200
     redis_enabled: bool = True
     redis_permits: int = 1_024

@@ -83,7 +83,9 @@ async def _work(name: str, settings: Settings, metrics_port: int | None) -> None
     metrics = WorkerMetrics()
     if metrics_port is not None:
         start_http_server(metrics_port, addr="127.0.0.1", registry=metrics.registry)
-    database = await Database.open(settings, application=f"reservation-{name}")
+    database = await Database.open(
+        settings, application=f"reservation-{name}", connections_max=settings.worker_permits
+    )
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -66,3 +66,24 @@ async def test_a_node_lives_without_a_database_and_says_that_it_is_not_ready(
     assert (answer.status, answer.json["code"]) == (503, "DATABASE_UNAVAILABLE")
 
     await child.terminate()
+
+
+async def test_a_node_that_cannot_work_says_in_one_line_what_to_mend() -> None:
+    secrets = {"RESERVATION_TOKEN_SECRET": "t" * 32, "RESERVATION_OWNER_SECRET": "o" * 32}
+    trusting = {"RESERVATION_DATABASE_URL": NOWHERE, "RESERVATION_TRUST_OWNER_HEADER": "true"}
+    told = {
+        "RESERVATION_DATABASE_URL is not set": secrets,
+        "RESERVATION_TRUST_OWNER_HEADER is for loopback binds only": secrets | trusting,
+    }
+    for sentence, environment in told.items():
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "service.node",
+            "--host",
+            "0.0.0.0",
+            env=environment,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, errors = await process.communicate()
+        assert (process.returncode, errors.decode()) == (2, f"service.node: {sentence}\n")
