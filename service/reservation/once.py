@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -40,13 +41,7 @@ async def execute(
     Raises Refused; a final refusal is stored like an answer, and what `work` did before it is rolled back.
     """
     token = secrets.token_hex(16)
-    acquired: Acquired | None = await database.autocommit(
-        lambda connection: idempotency.claim(connection, scope, mark, token, lease=lease)
-    )
-    if acquired is None:
-        acquired = await database.transaction(
-            lambda connection: idempotency.contest(connection, scope, mark, token, lease=lease)
-        )
+    acquired = await _acquire(database, scope, mark, token, lease)
     match acquired:
         case Replay(status, body):
             return Answered(Answer(status, body), replayed=True)
@@ -58,11 +53,33 @@ async def execute(
                 retry_after_ms=max(1, int(remaining / timedelta(milliseconds=1))),
             )
         case New(record, _) | Takeover(record, _):
-            return Answered(await _carry_out(database, record, token, work), replayed=False)
+            return Answered(await _carry_out(database, scope, record, token, work), replayed=False)
+
+
+async def _acquire(database: Database, scope: Scope, mark: str, token: str, lease: timedelta) -> Acquired:
+    try:
+        fresh = await database.autocommit(
+            lambda connection: idempotency.claim(connection, scope, mark, token, lease=lease)
+        )
+        if fresh is not None:
+            return fresh
+        return await database.transaction(
+            lambda connection: idempotency.contest(connection, scope, mark, token, lease=lease)
+        )
+    except Refused as refused:
+        if refused.refusal.definite:
+            raise
+        # Whether the claim stands is unknown, but no work was begun: that much is certain.
+        await _give_up(database, scope, token)
+        raise Refused(errors.DATABASE_UNAVAILABLE) from refused
 
 
 async def _carry_out(
-    database: Database, record: int, token: str, work: Callable[[Connection], Awaitable[Answer]]
+    database: Database,
+    scope: Scope,
+    record: int,
+    token: str,
+    work: Callable[[Connection], Awaitable[Answer]],
 ) -> Answer:
     async def settle(connection: Connection) -> Answer:
         if await idempotency.SQL["stand"].value(connection, record=record, token=token) is None:
@@ -77,9 +94,13 @@ async def _carry_out(
     except Refused as refused:
         if not refused.refusal.final:
             if refused.refusal.definite:
-                await _give_up(database, record, token)
+                await _give_up(database, scope, token)
             raise
         answer = Answer(refused.refusal.status, refused.refusal.body)
+    except Exception:
+        # It was raised before the COMMIT, or is the server's own word that there was none.
+        await _give_up(database, scope, token)
+        raise
     if not await database.transaction(
         lambda connection: idempotency.finalize(connection, record, token, answer)
     ):
@@ -87,11 +108,11 @@ async def _carry_out(
     return answer
 
 
-async def _give_up(database: Database, record: int, token: str) -> None:
+async def _give_up(database: Database, scope: Scope, token: str) -> None:
     """End the claim early if that can be had; else the lease does it."""
-    try:
+    with suppress(Refused):
         await database.autocommit(
-            lambda connection: idempotency.SQL["give_up"].value(connection, record=record, token=token)
+            lambda connection: idempotency.SQL["give_up"].value(
+                connection, tenant=scope.tenant, operation=scope.operation, key=scope.key, token=token
+            )
         )
-    except Refused:
-        return

@@ -40,5 +40,6 @@ RETURNING record_id
 
 -- name: give_up
 -- Ends a claim whose work certainly had no effect, so that a retry need not wait for the lease.
-UPDATE idempotency_records AS r SET lease_expires_at = clock_timestamp()
-WHERE r.id = :record AND r.owner_token = :token AND r.lease_expires_at > clock_timestamp()
+UPDATE idempotency_records SET lease_expires_at = clock_timestamp()
+WHERE tenant = :tenant AND operation = :operation AND key = :key AND owner_token = :token
+  AND lease_expires_at > clock_timestamp()

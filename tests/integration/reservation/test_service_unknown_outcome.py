@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from service.reservation import handover
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
@@ -127,6 +129,41 @@ async def test_a_confirm_cut_off_before_its_commit_failed_for_certain_and_may_be
 
     retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
     assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "false")
+
+
+async def test_a_claim_whose_reply_was_lost_is_given_up_for_no_work_was_begun(
+    behind: Behind, wire: Wire
+) -> None:
+    sql, alice = behind.sql, behind.alice
+    wire.cue = b"the-claim"
+
+    failed = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="the-claim")
+    assert (failed.status, failed.json["code"]) == (503, "DATABASE_UNAVAILABLE")
+    assert wire.lost == 1
+    assert await sql.fetchval("SELECT count(*) FROM idempotency_records WHERE key = 'the-claim'") == 1
+
+    retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="the-claim")
+    assert (retry.status, retry.headers["idempotency-replayed"]) == (201, "false")
+
+
+async def test_an_unforeseen_failure_before_the_commit_frees_its_key(
+    service: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = await service.resource(1)
+    alice = service.person("alice")
+    hold = (await alice.post(f"/api/resources/{room}/holds", {})).json["id"]
+    with monkeypatch.context() as broken:
+        broken.setattr(handover, "promote_or_release", _fail)
+        failed = await alice.post(f"/api/holds/{hold}/cancel", {}, key="c")
+    assert (failed.status, failed.json["code"]) == (500, "INTERNAL_ERROR")
+    assert (await service.row("holds", hold))["state"] == "ACTIVE"
+
+    retry = await alice.post(f"/api/holds/{hold}/cancel", {}, key="c")
+    assert (retry.status, retry.json["state"]) == (200, "CANCELLED")
+
+
+async def _fail(*_: Any) -> None:
+    raise RuntimeError("a fault that nobody foresaw")
 
 
 async def test_a_commit_that_never_arrived_leaves_the_key_in_progress_until_its_lease(
