@@ -40,22 +40,6 @@ async def gates(redis_url: str, make_settings: Callable[..., Any]) -> AsyncItera
         await gate.close()
 
 
-@pytest.fixture
-async def silent_port() -> AsyncIterator[int]:
-    """A port that takes every connection and never says a word."""
-    gone = asyncio.Event()
-
-    async def listen(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await gone.wait()
-        writer.close()
-
-    server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    yield server.sockets[0].getsockname()[1]
-    gone.set()
-    server.close()
-    await server.wait_closed()
-
-
 async def test_a_command_is_admitted_by_redis_and_leaves_nothing_behind(
     start: Callable[..., Any], redis_url: str, valkey: Any
 ) -> None:
