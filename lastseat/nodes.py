@@ -7,6 +7,7 @@ import http.client
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
@@ -33,7 +34,7 @@ _ADDRESS_IN_USE = "address already in use"
 
 def labels(count: int) -> tuple[str, ...]:
     """Name the nodes: a, b, c … and n26, n27 … beyond the alphabet."""
-    return tuple(chr(ord("a") + place) if place < 26 else f"n{place}" for place in range(count))  # noqa: PLR2004
+    return (*ascii_lowercase[:count], *(f"n{place}" for place in range(len(ascii_lowercase), count)))
 
 
 def link_names(nodes: int) -> tuple[str, ...]:

@@ -163,8 +163,7 @@ def svg(figure: Figure, *, name: str, title: str, describe: str) -> Markup:
         f'xmlns="http://www.w3.org/2000/svg">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(describe)}</desc>'
     )
-    # Matplotlib escapes every text that it writes, and the rest of the body is its own markup.
-    return Markup(head) + Markup(body)  # noqa: S704
+    return Markup(head) + Markup(body)  # noqa: S704 - Matplotlib escapes each text it writes; the rest is its markup
 
 
 def _token(found: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ are filled; a T (truncate) has none. `position` counts all changes of the transa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import msgspec
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SPOOL: Final = "spool/trail.bin"
 _PG_EPOCH_US: Final = 946_684_800_000_000  # 2000-01-01 UTC, from which PostgreSQL counts
+_TEXT_OR_NULL: Final = frozenset({str, type(None)})
 
 
 class DecodeError(ValueError):
@@ -171,8 +172,15 @@ class _Shape:
         self.parts.reshape(self._columns)
         if row is None:
             self.parts.add(head, self._nothing)
-        elif UNCHANGED in row:
-            lacking = [name for name, value in zip(self._columns, row, strict=True) if value is UNCHANGED]
-            self.parts.add(head, tuple(None if value is UNCHANGED else value for value in row), lacking)  # type: ignore[misc]
+        elif _in_text(row):
+            self.parts.add(head, row)
         else:
-            self.parts.add(head, row)  # type: ignore[arg-type]
+            sent = tuple(None if value is UNCHANGED else value for value in row)
+            if not _in_text(sent):
+                raise DecodeError(f"a binary value in {self.table.name}, where text was asked for")
+            lacking = [name for name, value in zip(self._columns, row, strict=True) if value is UNCHANGED]
+            self.parts.add(head, sent, lacking)
+
+
+def _in_text(row: Row) -> TypeGuard[Values]:
+    return _TEXT_OR_NULL.issuperset(map(type, row))

@@ -6,18 +6,20 @@ import asyncio
 import hashlib
 import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from lastseat import proxy_source
 from lastseat.errors import LabError
 from lastseat.lab import Lab
 from lastseat.proxy_source import MODULE, OFFLINE, RELEASE, obtain, release_name
+from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 PROGRAM = "#!/bin/sh\necho this is toxiproxy\n"
 GO = """#!/bin/sh
@@ -150,9 +152,12 @@ async def test_a_build_that_hangs_is_ended_with_its_children(
     install_go(empty_machine, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
     source = await ask(lab, tmp_path)
     assert source.program is None
-    async with asyncio.timeout(5):
-        while Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists():  # noqa: ASYNC110, ASYNC240
-            await asyncio.sleep(0.01)
+    pid = int((tmp_path / "pid").read_text())
+
+    async def gone() -> bool | None:
+        return None if psutil.pid_exists(pid) else True
+
+    await until(gone, within_seconds=5, failing=lambda _: LabError(f"the build's child {pid} is still there"))
 
 
 async def test_nothing_is_fetched_offline_and_the_stand_in_proxies(

@@ -176,6 +176,14 @@ def test_damage_is_an_error_that_names_the_frame(tmp_path: Path, recorded: list[
         decoded(tmp_path, broken)
 
 
+def test_a_value_in_binary_is_refused_and_not_taken_for_text(tmp_path: Path, recorded: list[Frame]) -> None:
+    insert = recorded[3].data
+    assert (insert[:1], insert[8:9]) == (b"I", b"t")
+    binary = recorded[3]._replace(data=insert[:8] + b"b" + insert[9:])
+    with pytest.raises(DecodeError, match="a binary value in seats, where text was asked for"):
+        decoded(tmp_path, [*recorded[:3], binary])
+
+
 def test_a_change_of_a_table_never_described_is_an_error(tmp_path: Path, recorded: list[Frame]) -> None:
     with pytest.raises(DecodeError, match="relation 16604, which was never described"):
         decoded(tmp_path, [recorded[0], recorded[3]])
