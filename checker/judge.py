@@ -38,9 +38,9 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
     is not as described, InvariantError on a file that is no invariant, FileNotFoundError without scenario.json.
     """
     brief = read_brief(folder)
-    extra = tuple(extra_dirs)
-    rules = load(extra)
-    own = [rule.name for rule in rules.values() if any(rule.path.startswith(str(place)) for place in extra)]
+    built_in = load()
+    rules = load(extra_dirs)
+    own = [name for name in rules if name not in built_in]
     with open_evidence(folder, brief) as evidence:
         premises = tuple(assumptions.premise(evidence, each) for each in _assumed(brief))
         findings = tuple(

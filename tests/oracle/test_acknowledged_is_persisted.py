@@ -9,7 +9,7 @@ import pytest
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 NAME = "acknowledged_is_persisted"
 

@@ -21,7 +21,7 @@ from checker.trail.record import TrailStatus
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 
 def one_sale(run: Run) -> None:

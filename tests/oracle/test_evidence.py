@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 
 def opened(run: Run) -> AbstractContextManager[Evidence]:

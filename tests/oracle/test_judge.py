@@ -14,7 +14,7 @@ from checker.verdict import Finding, Judgement
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 OWN = """\
 -- name: {name}

@@ -9,7 +9,7 @@ import pytest
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 
 def test_one_buyer_for_one_seat_is_valid(run: Run) -> None:

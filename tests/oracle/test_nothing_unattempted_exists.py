@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 NAME = "nothing_unattempted_exists"
 

@@ -11,7 +11,7 @@ from checker.assumptions.overlap import QUEUED_MIN
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.oracle.by_hand.run import Run
 
 
 def race(
