@@ -115,8 +115,9 @@ def _unviolated(finding: Finding, vacuous: Sequence[Premise]) -> Finding:
     if not finding.looked_at:
         return msgspec.structs.replace(finding, reason="there was nothing to look at")
     if vacuous:
-        names = ", ".join(premise.name for premise in vacuous)  # what was measured is said once, in the reasons
-        return msgspec.structs.replace(finding, reason=f"nothing was violated, but it need not have shown: {names}")
+        # What was measured is said once, in the verdict's reasons.
+        missed = ", ".join(premise.name for premise in vacuous)
+        return msgspec.structs.replace(finding, reason=f"nothing was violated, but without {missed}")
     return msgspec.structs.replace(finding, judgement=Judgement.VALID)
 
 
