@@ -42,11 +42,21 @@ WHERE resource = :resource AND a.relation = 'waitlist_entries' AND b.relation = 
   AND a.was IS NULL AND b.was IS NULL AND a.id < b.id AND (a.became->>'seq')::bigint > (b.became->>'seq')::bigint
 
 -- name: revision_moves_with_the_count
--- The revision rises by one with every change of the count, and with nothing else.
-SELECT was, became FROM witnessed
-WHERE resource = :resource AND relation = 'resources' AND was IS NOT NULL
-  AND (became->>'revision')::bigint - (was->>'revision')::bigint
-      <> (became->'occupied_count' <> was->'occupied_count')::int
+-- The revision rises by one with every hold, and with every other change of the count; with nothing else.
+SELECT w.was, w.became, taken.holds FROM witnessed AS w, LATERAL (
+    SELECT count(*) AS holds FROM witnessed
+    WHERE resource = w.resource AND transaction = w.transaction AND relation = 'holds' AND was IS NULL
+) AS taken
+WHERE w.resource = :resource AND w.relation = 'resources' AND w.was IS NOT NULL
+  AND (w.became->>'revision')::bigint - (w.was->>'revision')::bigint
+      <> CASE WHEN w.became->'occupied_count' = w.was->'occupied_count' THEN 0 ELSE greatest(1, taken.holds) END
+
+-- name: every_hold_has_a_revision_of_its_own
+-- No two holds are told the same revision of the resource.
+SELECT a.body::json->>'resourceRevision' AS revision, count(*) FROM idempotency_records AS r
+JOIN idempotency_answers AS a ON a.record_id = r.id
+WHERE r.operation = 'hold' AND a.status = 201 AND r.tenant = (SELECT tenant FROM resources WHERE id = :resource)
+GROUP BY 1 HAVING count(*) > 1
 
 -- name: terminal_rows_never_change
 -- What has ended stays as it ended, and nothing is deleted.

@@ -4,6 +4,7 @@ CREATE TABLE witnessed (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     relation text NOT NULL,
     resource bigint NOT NULL,
+    transaction xid8 NOT NULL DEFAULT pg_current_xact_id(),
     owner text,
     was jsonb,
     became jsonb
