@@ -44,7 +44,7 @@ class RedisGate:
         # The client's own retries turn one refused connection into seconds.
         self._client = redis.asyncio.Redis.from_url(
             settings.redis_url,
-            socket_timeout=self._timeout_seconds,
+            socket_timeout=None,  # each call below is bounded as a whole, once
             socket_connect_timeout=self._timeout_seconds,
             retry=Retry(NoBackoff(), 0),
             retry_on_timeout=False,
@@ -64,7 +64,7 @@ class RedisGate:
             self._settings.suppressor_ttl_ms,
         ]
         try:
-            async with asyncio.timeout(2 * self._timeout_seconds):
+            async with asyncio.timeout(self._timeout_seconds):
                 said = await self._admit(keys=[PERMITS_KEY, _mark(scope)], args=arguments)
         except _BROKEN:
             self.breaker.failed()
@@ -78,7 +78,7 @@ class RedisGate:
     async def leave(self, scope: str, token: str) -> None:
         """Give both back; where that fails, their leases do it."""
         try:
-            async with asyncio.timeout(2 * self._timeout_seconds):
+            async with asyncio.timeout(self._timeout_seconds):
                 await self._leave(keys=[PERMITS_KEY, _mark(scope)], args=[token])
         except _BROKEN:
             self.breaker.failed()
@@ -86,7 +86,7 @@ class RedisGate:
     async def answers(self) -> bool:
         """Whether Redis answers now, whatever the breaker thinks."""
         try:
-            async with asyncio.timeout(2 * self._timeout_seconds):
+            async with asyncio.timeout(self._timeout_seconds):
                 await self._client.ping()
         except _BROKEN:
             return False
