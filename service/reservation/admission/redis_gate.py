@@ -11,10 +11,9 @@ from enum import IntEnum
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-import redis.asyncio
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+
+from service.reservation.admission.redis_wire import Script, Wire
 
 if TYPE_CHECKING:
     from service.reservation.admission.breaker import Breaker
@@ -39,33 +38,26 @@ class RedisGate:
 
     def __init__(self, settings: Settings, breaker: Breaker) -> None:
         self._settings = settings
-        self._timeout_seconds = settings.redis_timeout_ms / 1_000
         self.breaker = breaker
-        # The client's own retries turn one refused connection into seconds.
-        self._client = redis.asyncio.Redis.from_url(
-            settings.redis_url,
-            socket_timeout=None,  # each call below is bounded as a whole, once
-            socket_connect_timeout=self._timeout_seconds,
-            retry=Retry(NoBackoff(), 0),
-            retry_on_timeout=False,
-            max_connections=settings.redis_connections_max,
-        )
-        self._admit = self._client.register_script(_script("admit"))
-        self._leave = self._client.register_script(_script("leave"))
+        self._wire = Wire(settings.redis_url, timeout_seconds=settings.redis_timeout_ms / 1_000)
+        self._admit, self._leave = Script(_script("admit"), keys=2), Script(_script("leave"), keys=2)
+        limits = (settings.redis_permits, settings.redis_permit_lease_ms, settings.suppressor_ttl_ms)
+        self._permits, self._lease_ms, self._mark_ms = (b"%d" % limit for limit in limits)
 
     async def admit(self, scope: str, token: str) -> Word:
         """Ask for a permit and the mark of `scope`, both or neither."""
         if not self.breaker.may_ask():
             return Word.UNHEARD
-        arguments: list[str | int] = [
-            self._settings.redis_permits,
-            self._settings.redis_permit_lease_ms,
-            token,
-            self._settings.suppressor_ttl_ms,
-        ]
+        given = (
+            PERMITS_KEY.encode(),
+            _mark(scope),
+            self._permits,
+            self._lease_ms,
+            token.encode(),
+            self._mark_ms,
+        )
         try:
-            async with asyncio.timeout(self._timeout_seconds):
-                said = await self._admit(keys=[PERMITS_KEY, _mark(scope)], args=arguments)
+            said = await self._wire.run(self._admit, *given)
         except _BROKEN:
             self.breaker.failed()
             return Word.UNHEARD
@@ -73,32 +65,30 @@ class RedisGate:
             self.breaker.failed()
             raise
         self.breaker.succeeded()
-        return Word(int(said))
+        return Word(said)
 
     async def leave(self, scope: str, token: str) -> None:
         """Give both back; where that fails, their leases do it."""
         try:
-            async with asyncio.timeout(self._timeout_seconds):
-                await self._leave(keys=[PERMITS_KEY, _mark(scope)], args=[token])
+            await self._wire.run(self._leave, PERMITS_KEY.encode(), _mark(scope), token.encode())
         except _BROKEN:
             self.breaker.failed()
 
     async def answers(self) -> bool:
         """Whether Redis answers now, whatever the breaker thinks."""
         try:
-            async with asyncio.timeout(self._timeout_seconds):
-                await self._client.ping()
+            await self._wire.ping()
         except _BROKEN:
             return False
         return True
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
+        """Close the connection."""
+        await self._wire.close()
 
 
-def _mark(scope: str) -> str:
-    return _MARK_KEY.format(scope=scope)
+def _mark(scope: str) -> bytes:
+    return _MARK_KEY.format(scope=scope).encode()
 
 
 def _script(name: str) -> str:
