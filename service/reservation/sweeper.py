@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import asyncpg
 
+from service import errors
 from service.errors import Refused
 from service.reservation import expiry, leadership
 from service.reservation.leadership import Deposed
@@ -98,6 +99,8 @@ class Sweeper:
                 LOG.warning("deposed", extra={"facts": {"term": term.number}})
                 break
             except (Refused, asyncpg.PostgresError) as error:
+                if isinstance(error, Refused) and error.refusal is not errors.DATABASE_BUSY:
+                    raise  # the database is away, which is no fault of this resource
                 failed += 1
                 self._let_rest(due, error)
         return Sweep(outcome=Outcome.ELECTED, summaries=tuple(summaries), failed=failed)

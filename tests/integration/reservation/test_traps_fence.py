@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from service.reservation import idempotency, leadership, once
+from service import errors
+from service.errors import Refused
+from service.reservation import expiry, idempotency, leadership, once
 from service.reservation.idempotency import Answer, New, Replay, Scope, Takeover
 from service.reservation.leadership import Deposed, Term
 from service.reservation.sweeper import SLOT, Outcome, Sweeper
@@ -117,6 +119,28 @@ async def test_a_bad_row_never_stops_the_rest_and_rests_itself(
     assert await sql.fetchval("SELECT state FROM holds WHERE resource_id = $1", bad) == "ACTIVE"
     assert (await sweeper.run_once()).failed == 0  # it rests, and leaves its place to others
     assert (await sweeper.run_once()).failed == 1
+
+
+async def test_an_outage_is_no_fault_of_the_resource_that_met_it(
+    pool: Any, settings: Any, sql: Any, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = await room(occupied=1)
+    await sql.execute(
+        """INSERT INTO holds (tenant, resource_id, owner_digest, idempotency_key, quantity, policy_version, created_at,
+                              expires_at)
+           VALUES ('demo', $1, 'alice', 'k', 1, 1, now(), now())""",
+        full,
+    )
+
+    async def away(*_: Any, **__: Any) -> None:
+        raise Refused(errors.DATABASE_UNAVAILABLE)
+
+    sweeper = Sweeper(pool, settings, "node-a")
+    with monkeypatch.context() as outage:
+        outage.setattr(expiry, "finalize_expired_resource", away)
+        with pytest.raises(Refused):
+            await sweeper.run_once()
+    assert len((await sweeper.run_once()).summaries) == 1  # at once, not after a rest
 
 
 async def test_a_naive_takeover_beside_a_finalizing_worker_runs_a_settled_command_again(

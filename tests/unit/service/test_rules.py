@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,3 +80,16 @@ def test_what_is_final_is_definite_and_what_may_pass_is_not_final() -> None:
         "OUTCOME_UNKNOWN",
         "INTERNAL_ERROR",
     }
+
+
+def test_the_rules_import_nothing_that_reaches_outside() -> None:
+    tree = ast.parse(Path(rules.__file__).read_text())
+    imported = {
+        alias.name if isinstance(node, ast.Import) else str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert imported <= {
+        "__future__", "collections.abc", "dataclasses", "datetime", "enum", "service", "service.errors", "typing"
+    }  # fmt: skip

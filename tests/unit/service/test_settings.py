@@ -48,6 +48,7 @@ def test_each_kind_of_value_is_read() -> None:
             {"RESERVATION_LEADER_LEASE_SECONDS": "6.5", "RESERVATION_SWEEP_BUDGET_SECONDS": "7"},
             "LEADER_LEASE",
         ),
+        ({"RESERVATION_NOTIFICATION_TIMEOUT_MS": "15000"}, "RESERVATION_NOTIFICATION_CLAIM_SECONDS"),
         ({"RESERVATION_SUPPRESSOR_TTL_MS": "2001"}, "SUPPRESSOR_TTL_MS"),
     ],
 )
