@@ -67,7 +67,7 @@ async def build(settings: Settings) -> Starlette:
             ),
         ],
         lifespan=lifespan,
-        exception_handlers={HTTPException: web.unrouted},  # type: ignore[dict-item]  # Starlette types it too widely
+        exception_handlers={HTTPException: web.unrouted, Exception: web.unforeseen},  # type: ignore[dict-item]  # Starlette types it too widely
     )
     app.router.redirect_slashes = False
     return app

@@ -205,3 +205,8 @@ async def unrouted(_: Request, error: HTTPException) -> Response:
     by_status = {404: errors.NOT_FOUND, 405: errors.METHOD_NOT_ALLOWED}
     refusal = by_status.get(error.status_code, errors.NOT_FOUND)
     return _refused(Refused(refusal), dict(error.headers or {}), command=False)
+
+
+async def unforeseen(_: Request, __: Exception) -> Response:
+    """Answer where something failed outside the operations; the server logs what it was."""
+    return _refused(Refused(errors.INTERNAL_ERROR), {}, command=False)

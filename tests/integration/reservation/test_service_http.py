@@ -14,6 +14,8 @@ from service.errors import REFUSALS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
 KEY = {"Idempotency-Key": "one"}
 NO_KEY = {"Idempotency-Key": ""}
 
@@ -226,3 +228,13 @@ async def test_a_final_refusal_is_replayed_word_for_word_and_another_is_not_pinn
     assert json.loads(missing.body)["message"] == REFUSALS["RESOURCE_NOT_FOUND"].sentence
     assert await service.resource(1) == room + 1
     assert (await alice.post(f"/api/resources/{room + 1}/holds", {}, key="m")).status == 201
+
+
+async def test_even_what_nobody_foresaw_is_told_in_the_form_of_a_refusal(
+    service: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: Any) -> bool:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("service.health.Health._postgresql_answers", broken)
+    assert _told(await service.person("alice").get("/health/ready")) == (500, "INTERNAL_ERROR")
