@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from checker import schemas
 from checker.canonical import TABLES
-from checker.mapping import EvidenceError, Mapping, create_absent, literal, quoted
+from checker.mapping import EvidenceError, Mapping, create_absent
+from checker.quoting import literal, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,8 +144,8 @@ def _load_file(path: Path, name: str, schema: pa.Schema, connection: duckdb.Duck
         connection.from_arrow(schema.empty_table()).create(name)
         return
     _check_columns(path, schema)
-    columns = ", ".join(quoted(column) for column in schema.names)
-    connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM read_parquet({literal(str(path))})")
+    columns = ", ".join(quote(column) for column in schema.names)
+    connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM read_parquet({literal(path)})")
 
 
 def _check_columns(path: Path, schema: pa.Schema) -> None:
@@ -167,7 +168,7 @@ def _load_changes(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
         _check_columns(path, schemas.CHANGE_HEAD)
         head = ", ".join(schemas.CHANGE_HEAD.names)
         selects.append(
-            f"SELECT {literal(path.stem)} AS target_table, {head} FROM read_parquet({literal(str(path))})"
+            f"SELECT {literal(path.stem)} AS target_table, {head} FROM read_parquet({literal(path)})"
         )
     if selects:
         connection.execute(f"CREATE VIEW changes AS {' UNION ALL '.join(selects)}")

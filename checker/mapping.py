@@ -8,6 +8,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
+from checker.quoting import literal, quote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,16 +29,6 @@ _GONE = "('D', 'T')"
 
 class EvidenceError(Exception):
     """The evidence cannot be read as described; says which file, table or column is wrong, and how."""
-
-
-def quoted(name: str) -> str:
-    """Quote an identifier for DuckDB."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Quote a text for DuckDB."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 class Mapping:
@@ -97,19 +88,19 @@ class Mapping:
     def _source(self, part: str) -> str:
         """Select the target's own columns by their own names, and the head of a change by names no target uses."""
         path = self.files[part]
-        own = [f"{quoted(_PREFIX + column)} AS {quoted(column)}" for column in own_columns(path)]
-        head = [] if part == "state" else [f"{name} AS {quoted('lastseat:' + name)}" for name in _HEAD]
-        return f"SELECT {', '.join(own + head)} FROM read_parquet({literal(str(path))})"
+        own = [f"{quote(_PREFIX + column)} AS {quote(column)}" for column in own_columns(path)]
+        head = [] if part == "state" else [f"{name} AS {quote('lastseat:' + name)}" for name in _HEAD]
+        return f"SELECT {', '.join(own + head)} FROM read_parquet({literal(path)})"
 
     def _row_key(self) -> str:
-        return "concat_ws(chr(31), " + ", ".join(quoted(column) for column in self.table.key) + ")"
+        return "concat_ws(chr(31), " + ", ".join(quote(column) for column in self.table.key) + ")"
 
     def _trail(self) -> str:
         selects = []
         for part in ("base", "changes"):
             if part not in self.files:
                 continue
-            head = {name: quoted("lastseat:" + name) for name in _HEAD}
+            head = {name: quote("lastseat:" + name) for name in _HEAD}
             if part == "base":
                 head |= {
                     "commit_lsn": "0",
@@ -130,7 +121,7 @@ class Mapping:
 
     def _commits(self) -> str:
         """Keep the last image per key and transaction; a truncation ends every row that had been seen before it."""
-        columns = ", ".join(quoted(column) for column in TABLES[self.name])
+        columns = ", ".join(quote(column) for column in TABLES[self.name])
         return f"""
             WITH emptied AS (SELECT * FROM trail.{self.name} WHERE action = 'T'),
             images AS (

@@ -14,8 +14,9 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 from checker import session
+from checker.quoting import quote
 from checker.schemas import CHANGE_HEAD
-from checker.tables import Table, describe, quote
+from checker.tables import Table, describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from checker.quoting import quote
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,11 +32,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     def quoted(self) -> str:
         """The table's name as SQL."""
         return f"{quote(self.schema)}.{quote(self.relation)}"
-
-
-def quote(name: str) -> str:
-    """Quote an identifier, for PostgreSQL and DuckDB alike."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 # The columns that pgoutput sends: since 18 a publication may include stored generated ones.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncpg
 
+from checker.quoting import quote
 from lastseat.errors import LabError, UsageError
 
 ANSWER_SECONDS = 30.0
@@ -15,8 +16,8 @@ async def create(admin_dsn: str, name: str, template: str | None) -> None:
     """Create a database, as a copy of `template` if given; raises LabError when the server refuses."""
     if not 0 < len(name.encode()) <= NAME_BYTES_MAX:
         raise UsageError(f"a database name has 1 to {NAME_BYTES_MAX} bytes: {name!r}")
-    copy = f" TEMPLATE {_quoted(template)}" if template else ""
-    await _run(admin_dsn, f"CREATE DATABASE {_quoted(name)}{copy}", f"database {name} could not be created")
+    copy = f" TEMPLATE {quote(template)}" if template else ""
+    await _run(admin_dsn, f"CREATE DATABASE {quote(name)}{copy}", f"database {name} could not be created")
 
 
 async def drop(admin_dsn: str, name: str) -> None:
@@ -29,7 +30,7 @@ async def drop(admin_dsn: str, name: str) -> None:
             " WHERE database = $1 AND active_pid IS NOT NULL",
             name,
         )
-        await session.execute(f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)")
+        await session.execute(f"DROP DATABASE IF EXISTS {quote(name)} WITH (FORCE)")
     except asyncpg.PostgresError as problem:
         raise LabError(f"database {name} could not be dropped: {problem}") from None
     finally:
@@ -51,7 +52,3 @@ async def _connect(admin_dsn: str) -> asyncpg.Connection:
         return await asyncpg.connect(admin_dsn, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError) as problem:
         raise LabError(f"PostgreSQL does not let the lab in: {problem}") from None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

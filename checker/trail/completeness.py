@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from pyarrow import parquet as pq
 
+from checker.quoting import literal, quote
 from checker.state import SNAPSHOT_KEY
-from checker.tables import quote
 from checker.trail.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ def _unequal(shared: Sequence[str], alone: Sequence[str]) -> str:
 
     A column that the trail never carried (added without a change of the row) can only be told equal where it is null.
     """
-    names = [f"CASE WHEN t.{quote(c)} IS DISTINCT FROM s.{quote(c)} THEN '{_plain(c)}' END" for c in shared]
-    names += [f"CASE WHEN s.{quote(c)} IS NOT NULL THEN '{_plain(c)}' END" for c in alone]
+    names = [f"CASE WHEN t.{quote(c)} IS DISTINCT FROM s.{quote(c)} THEN {_shown(c)} END" for c in shared]
+    names += [f"CASE WHEN s.{quote(c)} IS NOT NULL THEN {_shown(c)} END" for c in alone]
     return f"concat_ws(', ', {', '.join(names)})"
 
 
-def _plain(column: str) -> str:
-    return column.removeprefix("new_").replace("'", "''")
+def _shown(column: str) -> str:
+    return literal(column.removeprefix("new_"))
 
 
 def _own(file: Path) -> list[str]:

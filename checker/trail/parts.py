@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 import pyarrow as pa
-from pyarrow import parquet as pq
 
+from checker.quoting import literal, quote
 from checker.schemas import CHANGE_HEAD
-from checker.tables import quote
+from checker.series import Series
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,7 @@ class Parts:
         self._columns = table.columns
         self._seen = dict.fromkeys(table.columns)
         self._lacks = False
-        self._rows: list[tuple[object, ...]] = []
-        self._writer: pq.ParquetWriter | None = None
+        self._part: Series | None = None
         self._files: list[Path] = []
 
     def reshape(self, columns: tuple[str, ...]) -> None:
@@ -55,15 +54,17 @@ class Parts:
         if missing and not self._lacks:
             self._end_part()
             self._lacks = True
-        self._rows.append((*head, *values, missing) if self._lacks else (*head, *values))
+        part = self._part or self._begin_part()
+        if self._lacks:
+            part.append(*head, *values, missing)
+        else:
+            part.append(*head, *values)
         self.count += 1
-        if len(self._rows) >= _BATCH_ROWS:
-            self._write()
 
     def finish(self, base: Path) -> Path:
         """Write the one file; missing columns are filled from the rows before and from those in `base`."""
-        if not self._files or self._rows:
-            self._write()
+        if not self._files:
+            self._begin_part()
         self._end_part()
         target = self._folder / f"{self._table.name}.parquet"
         if len(self._files) == 1 and not self._lacks:
@@ -74,25 +75,18 @@ class Parts:
                 file.unlink()
         return target
 
-    def _write(self) -> None:
+    def _begin_part(self) -> Series:
         fields = [*CHANGE_HEAD, *((f"new_{column}", pa.string()) for column in self._columns)]
         if self._lacks:
             fields.append((MISSING, pa.list_(pa.string())))
-        schema = pa.schema(fields)
-        if self._writer is None:
-            self._files.append(self._folder / f"{self._table.name}.parquet.part{len(self._files)}")
-            self._writer = pq.ParquetWriter(self._files[-1], schema)
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(schema)
-        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
-        self._rows.clear()
+        self._files.append(self._folder / f"{self._table.name}.parquet.part{len(self._files)}")
+        self._part = Series(self._files[-1], pa.schema(fields), batch_rows=_BATCH_ROWS)
+        return self._part
 
     def _end_part(self) -> None:
-        if self._rows:
-            self._write()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        if self._part is not None:
+            self._part.close()
+            self._part = None
 
     def _join(self, base: Path, target: Path) -> None:
         heads = ", ".join(quote(field.name) for field in CHANGE_HEAD)
@@ -110,7 +104,7 @@ class Parts:
                     WINDOW so_far AS (
                       PARTITION BY {key} ORDER BY commit_lsn, position ROWS UNBOUNDED PRECEDING)
                   ) WHERE action <> 'B' ORDER BY commit_lsn, position
-                ) TO {_literal(target)} (FORMAT parquet)
+                ) TO {literal(target)} (FORMAT parquet)
                 """,  # noqa: S608 - identifiers are quoted, paths are literals
                 {"sources": [str(source) for source in sources]},
             )
@@ -118,9 +112,5 @@ class Parts:
     def _fill(self, column: str) -> str:
         """Return the last value of a column that was sent for this key, wrapped so that a sent null is a value too."""
         name = quote(f"new_{column}")
-        sent = f"NOT coalesce(list_contains({MISSING}, {_literal(column)}), false)"
+        sent = f"NOT coalesce(list_contains({MISSING}, {literal(column)}), false)"
         return f"(last_value(CASE WHEN {sent} THEN {{'v': {name}}} END IGNORE NULLS) OVER so_far).v AS {name}"
-
-
-def _literal(text: object) -> str:
-    return "'" + str(text).replace("'", "''") + "'"

@@ -13,7 +13,7 @@ import asyncpg
 import msgspec
 
 from checker import session
-from checker.tables import quote
+from checker.quoting import quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
