@@ -16,7 +16,9 @@ SCENARIO = Scenario(
         "in every other race the buyers also name the revision that was on their screen."
     ),
     sale=Sale(resources=200, capacity=1),
-    crowd=Crowd(habits={"racer": 0.5, "careful_racer": 0.5}, arrivals=barrier(200, width=10, abreast=3)),
+    # Eight races abreast put forty buyers on each node: with a smaller pool they would race for its connections.
+    settings={"RESERVATION_POOL_CONNECTIONS_MAX": "48"},
+    crowd=Crowd(habits={"racer": 0.5, "careful_racer": 0.5}, arrivals=barrier(200, width=10, abreast=8)),
     invariants=(
         "never_oversold",
         "occupancy_matches_claims",
@@ -38,5 +40,5 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=2_000, capacity=1),
-    crowd=replace(SCENARIO.crowd, arrivals=barrier(2_000, width=10, abreast=3)),
+    crowd=replace(SCENARIO.crowd, arrivals=barrier(2_000, width=10, abreast=8)),
 )
