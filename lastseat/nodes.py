@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from chaos.network import Link, Network
 from chaos.schedule import Reach
 from lastseat.errors import LabError
+from lastseat.ports import LOOPBACK, on_a_free_port
 from lastseat.waiting import until
 from scenarios.targets.target import Node
 
@@ -23,13 +24,10 @@ if TYPE_CHECKING:
     from lastseat.children import Child
     from lastseat.lab import Lab
 
-LOOPBACK = "127.0.0.1"
 UP_SECONDS = 20.0
 MIGRATE_SECONDS = 30.0
 PROBE_SECONDS = 2.0
 END_SECONDS = 8.0
-PORT_TRIES = 5
-_ADDRESS_IN_USE = "address already in use"
 
 
 def labels(count: int) -> tuple[str, ...]:
@@ -122,20 +120,16 @@ class Deployer:
         return urlunsplit(there._replace(netloc=f"{credentials}{at}{link.host}:{link.port}"))
 
     async def _start(self, label: str, environment: Mapping[str, str]) -> tuple[Child, int]:
-        """Start one node on a free port; another port where somebody else was quicker."""
-        for _ in range(PORT_TRIES):
-            port = self.lab.free_port()
-            planted = ("--mutant", self.mutant) if self.mutant else ()
-            argv = (sys.executable, "-m", "chaos.launch", *planted, "--", "service.node", "--host", LOOPBACK)
+        """Start one node on a free port and wait until it is ready."""
+        planted = ("--mutant", self.mutant) if self.mutant else ()
+        argv = (sys.executable, "-m", "chaos.launch", *planted, "--", "service.node", "--host", LOOPBACK)
+
+        async def start(port: int) -> tuple[Child, int]:
             child = await self.lab.spawn(f"node-{label}", (*argv, "--port", str(port)), env=environment)
-            try:
-                await _ready(child, port)
-            except LabError as problem:
-                if _ADDRESS_IN_USE not in problem.log_tail.lower():
-                    raise
-            else:
-                return child, port
-        raise LabError(f"node {label} found no free port in {PORT_TRIES} tries", where=LOOPBACK)
+            await _ready(child, port)
+            return child, port
+
+        return await on_a_free_port(start, self.lab.ports)
 
 
 async def _end(child: Child) -> None:

