@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from chaos import values
+from chaos.fault import NotSeen, Unwell
 from chaos.network import Toxic
 from chaos.probes import Sight, ask, speech_behind
-from chaos.schedule import NotSeen, Unwell
+from chaos.values import value
 from chaos.waiting import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chaos.fault import Place, Reach, Span
     from chaos.network import Link, Stream
     from chaos.probes import Question
-    from chaos.schedule import Reach
 
 Way = Literal["upstream", "downstream", "both"]
 
@@ -25,40 +27,33 @@ _SILENT_ROUND_TRIPS = 5
 CLOCK_SECONDS = 0.001  # timers may fire this early
 
 
-def value(unit: str, default: Any = ..., *, least: int = 0) -> Any:
-    """Declare a whole number of a fault, its unit on the command line and its least value."""
-    metadata = {"unit": unit, "least": least}
-    return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
-
-
 @dataclass(frozen=True, slots=True)
 class LinkFault:
     """A fault that toxics make; `stream` is the direction seen from the client: replies come downstream."""
 
     kind: ClassVar[str]
+    acts_on: ClassVar[Place] = "link"
+    span: ClassVar[Span] = "interval"
+    awaits_victim: ClassVar[bool] = False
     ways: ClassVar[tuple[Way, ...]] = ("downstream", "upstream", "both")
     where: str
     stream: Way = field(default="downstream", kw_only=True)
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        for each in fields(self):
-            least = each.metadata.get("least")
-            if least is not None and getattr(self, each.name) < least:
-                raise ValueError(f"{each.name} of {self.kind}:{self.where} must be at least {least}")
+        values.check(self)
         if self.stream not in self.ways:
             raise ValueError(f"stream of {self.kind}:{self.where} must be {' or '.join(self.ways)}")
 
     def __str__(self) -> str:
         """Spell it as `chaos.faults.parse` reads it."""
-        own = {each.name: each for each in fields(self)}
-        way = "" if self.stream == own["stream"].default else f"/{self.stream}"
-        said = [
-            f"{'' if place == 0 else each.name.rpartition('_')[0] + '='}{getattr(self, each.name)}{each.metadata['unit']}"
-            for place, each in enumerate(each for each in own.values() if "unit" in each.metadata)
-            if place == 0 or getattr(self, each.name) != each.default
-        ]
-        return f"{self.kind}:{self.where}{way}" + ("=" + ",".join(said) if said else "")
+        usual = next(each.default for each in fields(self) if each.name == "stream")
+        way = "" if self.stream == usual else f"/{self.stream}"
+        return f"{self.kind}:{self.where}{way}{values.spelled(self)}"
+
+    def alone_with(self, reach: Reach) -> frozenset[str]:  # noqa: ARG002 - there is nothing to find
+        """Toxics bear one another; a cut overrides."""
+        return frozenset()
 
     def unavailable(self, reach: Reach) -> str:
         """Say that no such link is proxied."""
@@ -104,6 +99,10 @@ class LinkFault:
             f"{link.name}: {sight}" for link, sight in zip(reach.group(self.where), seen, strict=True)
         )
 
+    async def victims(self, reach: Reach) -> str:  # noqa: ARG002 - there is nothing to find
+        """Leave them to the history: what passes a link leaves no count there."""
+        return ""
+
     def streams(self) -> Iterator[Stream]:
         """Go through the directions that are poisoned."""
         if self.stream != "downstream":
@@ -131,6 +130,10 @@ class Cut(LinkFault):
     kind = "cut"
     ways = ("both",)
     stream: Way = field(default="both", kw_only=True)
+
+    def alone_with(self, reach: Reach) -> frozenset[str]:
+        """Share no link with another cut: healing one would heal the other."""
+        return frozenset(link.name for link in reach.group(self.where))
 
     async def inject(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - a cut carries no tag
         """Close every link."""

@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from typing import TYPE_CHECKING, Self
 
-import msgspec
-
-from chaos.network import NetworkError
-from chaos.schedule import NotSeen, Unwell, clashing
-from chaos.waiting import sleep_until, sought, together
+from chaos import processes
+from chaos.course import BROKEN, Course, FaultRecord
+from chaos.schedule import clashing
+from chaos.waiting import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from chaos.schedule import Planned, Reach
+    from chaos.fault import Reach
+    from chaos.schedule import Planned
 
-PROOF_SECONDS = 3.0  # some connections can miss a new toxic, so a proof is sought again until then
-RECOVERY_SECONDS = 5.0  # after healing, the link must answer by then
-_HEAL_TRIES = 3
-
-
-class FaultRecord(msgspec.Struct, kw_only=True):
-    """What became of one fault; instants are CLOCK_MONOTONIC ns and None where it did not come to that.
-
-    `landed_ns` is when `proof` was seen; `error` says why a fault did not land, did not heal, or was not well after.
-    """
-
-    fault: str
-    kind: str
-    where: str
-    planned_ns: int | None = None
-    injected_ns: int | None = None
-    landed_ns: int | None = None
-    healed_ns: int | None = None
-    proof: str | None = None
-    error: str | None = None
+__all__ = ["FaultRecord", "Nemesis", "Unavailable"]
 
 
 class Unavailable(Exception):  # noqa: N818 - the lab's answer to a wish, not a failure
@@ -59,6 +39,7 @@ class Nemesis:
         if clash := clashing(schedule, reach):
             raise ValueError(clash)
         self._reach = reach
+        self._load_ended = asyncio.Event()
         self._courses = [
             Course(planned, reach, f"f{place}.") for place, planned in enumerate(schedule, start=1)
         ]
@@ -84,12 +65,19 @@ class Nemesis:
             raise
         return self
 
+    def load_ended(self) -> None:
+        """Stop waiting for conditions: nothing will meet them any more."""
+        self._load_ended.set()
+
     async def play(self, t0_ns: int) -> None:
-        """Play what is timed, and return when the last of it was healed; a cancellation heals at once."""
+        """Play what is timed, and return when the last of it was healed; a cancellation heals at once.
+
+        Where a fault waits for a condition, somebody must say when the load has ended.
+        """
         async with asyncio.TaskGroup() as group:
             for course in self._courses:
                 if not course.planned.throughout:
-                    group.create_task(course.play(t0_ns))
+                    group.create_task(course.play(t0_ns, self._load_ended))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -117,94 +105,14 @@ class Nemesis:
         await together(*(course.recover() for course in self._courses))
 
     async def _reset(self) -> None:
-        """Free every link of this lab, as the last resort after single faults could not be healed."""
+        """Free every link, resume and start every part, as the last resort after single faults could not be healed."""
         if (network := self._reach.network) is not None:
             for link in self._reach.links.values():
-                with contextlib.suppress(NetworkError):  # the records already say what was not healed
+                with contextlib.suppress(*BROKEN):  # the records already say what was not healed
                     await network.restore(link.name)
                     await network.clear(link.name, "")
-
-
-class Course:
-    """One fault from its plan to its healing."""
-
-    def __init__(self, planned: Planned, reach: Reach, tag: str) -> None:
-        fault = planned.fault
-        self.planned = planned
-        self.record = FaultRecord(fault=planned.name, kind=fault.kind, where=fault.where)
-        self._reach = reach
-        self._tag = tag
-        self._usual_seconds = 0.0
-        self._begun = False
-        self._ending: asyncio.Task[None] | None = None
-
-    def unavailable(self) -> str:
-        """Say why this lab does not offer the fault; empty when it does."""
-        return self.planned.fault.unavailable(self._reach)
-
-    async def check(self) -> None:
-        """Find well what is to be broken. Raises Unwell."""
-        self._usual_seconds = await self.planned.fault.check(self._reach)
-
-    async def play(self, t0_ns: int) -> None:
-        """Begin and end by the clock."""
-        self.record.planned_ns = t0_ns + int(self.planned.seconds * 1e9)
-        until_ns = self.record.planned_ns + int(self.planned.heal_after * 1e9)
-        await sleep_until(self.record.planned_ns)
-        try:
-            await self.begin(within_seconds=max(0.0, (until_ns - time.monotonic_ns()) / 1e9))
-            await sleep_until(until_ns)
-        finally:
-            await self.end()
-
-    async def begin(self, *, within_seconds: float = PROOF_SECONDS) -> None:
-        """Inject the fault and look for its proof until the time is up."""
-        if self.record.planned_ns is None:
-            self.record.planned_ns = time.monotonic_ns()
-        self._begun = True
-        try:
-            await self.planned.fault.inject(self._reach, self._tag)
-        except (NetworkError, OSError) as error:
-            self._note(f"not injected: {error}")
-            return
-        self.record.injected_ns = time.monotonic_ns()
-        try:
-            self.record.proof = await sought(self._look, within_seconds=min(within_seconds, PROOF_SECONDS))
-            self.record.landed_ns = time.monotonic_ns()
-        except (NotSeen, OSError) as last:
-            self._note(f"not proven: {last}")
-
-    async def end(self) -> None:
-        """Heal the fault once, however often this is called, and whoever is cancelled meanwhile."""
-        if self._begun:
-            if self._ending is None:
-                self._ending = asyncio.create_task(self._end())
-            await asyncio.shield(self._ending)
-
-    async def _end(self) -> None:
-        for left in reversed(range(_HEAL_TRIES)):
-            try:
-                await self.planned.fault.heal(self._reach, self._tag)
-                self.record.healed_ns = time.monotonic_ns()
-                break
-            except (NetworkError, OSError) as error:
-                if not left:
-                    self._note(f"not healed: {error}")
-
-    async def recover(self) -> None:
-        """Find well again what was broken; asked once everything is healed, as faults may share a link."""
-        if self._begun:
-            try:
-                await sought(self._well, within_seconds=RECOVERY_SECONDS)
-            except (NotSeen, Unwell, OSError) as error:
-                self._note(f"not well after healing: {error}")
-
-    async def _look(self) -> str:
-        return await self.planned.fault.prove(self._reach, self._usual_seconds)
-
-    async def _well(self) -> str:
-        await self.planned.fault.check(self._reach)
-        return "well"
-
-    def _note(self, text: str) -> None:
-        self.record.error = text if self.record.error is None else f"{self.record.error}; {text}"
+        for part in self._reach.parts.values():
+            with contextlib.suppress(*BROKEN):
+                if part.running:
+                    processes.thaw(part.pid)
+                await part.start()

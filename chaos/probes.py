@@ -96,7 +96,12 @@ def speech_behind(link_name: str) -> Speech:
 
 
 async def ask(link: Link, question: Question, *, within_seconds: float) -> Sight:
-    """Connect through a link, send, and read until enough came, the connection ended, or the time was up."""
+    """Ask through a link; see `ask_at`."""
+    return await ask_at(link.host, link.port, question, within_seconds=within_seconds)
+
+
+async def ask_at(host: str, port: int, question: Question, *, within_seconds: float) -> Sight:
+    """Connect, send, and read until enough came, the connection ended, or the time was up."""
     loop = asyncio.get_running_loop()
     started = loop.time()
     seen: list[int] = []
@@ -104,7 +109,7 @@ async def ask(link: Link, question: Question, *, within_seconds: float) -> Sight
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(within_seconds):
-            reader, writer = await asyncio.open_connection(link.host, link.port)
+            reader, writer = await asyncio.open_connection(host, port)
             writer.write(question.request)
             ending = await _read(reader, question.enough_bytes, seen)
     except TimeoutError:

@@ -1,85 +1,63 @@
-"""What a fault is, what it may reach, and when it is to happen."""
+"""When faults are to happen: at an instant, again and again, once a condition is met, or throughout."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from chaos.network import Link, Network
+    from chaos.fault import Fault, Reach
 
-
-class NotSeen(Exception):  # noqa: N818 - no error, but an answer: the fault has not landed yet
-    """A probe did not see the fault; the text says what it saw instead."""
-
-
-class Unwell(Exception):  # noqa: N818 - as above: the part of the lab is not well
-    """Something that a fault is to break, or has broken, does not answer; the text says what and how."""
+_EVERY_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """The part of a lab that faults may touch: its proxied links by name."""
+class Condition:
+    """A probe of the runner, by name, and the share from 0 to 1 that it must have reached."""
 
-    network: Network | None = None
-    links: Mapping[str, Link] = field(default_factory=dict)
+    probe: str
+    at_least: float
 
-    def group(self, where: str) -> tuple[Link, ...]:
-        """Find the links called `where`, or of that group: `pg` stands for pg-a, pg-b and pg-workers."""
-        return tuple(
-            link for name, link in self.links.items() if name == where or name.startswith(f"{where}-")
-        )
-
-
-class Fault(Protocol):
-    """One thing to break, as frozen data that knows how to break it, to show that it broke, and to heal it."""
-
-    @property
-    def kind(self) -> str:
-        """What is done, such as cut or latency."""
-
-    @property
-    def where(self) -> str:
-        """The link, group of links or process that it is done to."""
+    def __post_init__(self) -> None:
+        """Refuse what is met at once or never."""
+        if not 0 < self.at_least <= 1:
+            raise ValueError(f"{self.probe} must be waited for until above 0 % and at most 100 %")
 
     def __str__(self) -> str:
-        """Spell the fault as the command line takes it."""
-
-    def unavailable(self, reach: Reach) -> str:
-        """Say why it cannot be had in this lab; empty when it can."""
-
-    async def check(self, reach: Reach) -> float:
-        """Find what it touches well, and return the usual seconds of a probe. Raises Unwell."""
-
-    async def inject(self, reach: Reach, tag: str) -> None:
-        """Break it; what is put in place carries `tag`. Raises NetworkError."""
-
-    async def prove(self, reach: Reach, usual_seconds: float) -> str:
-        """Look once whether it has landed, and say what was seen. Raises NotSeen."""
-
-    async def heal(self, reach: Reach, tag: str) -> None:
-        """Undo whatever of it is in place; may be called twice. Raises NetworkError."""
+        """Spell it as the command line takes it."""
+        return f"{self.probe}={self.at_least * 100:g}%"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A fault on the schedule: `seconds` after t0, healed `heal_after` seconds later.
+    """A fault on the schedule: `seconds` after t0, or once `after` is met; healed `heal_after` seconds later.
 
     One that is never healed by the clock holds throughout: it lands before the load starts and is healed after it.
+    A fault that is over at once has a `heal_after` of 0.
     """
 
     fault: Fault
     seconds: float = 0.0
     heal_after: float = math.inf
+    after: Condition | None = None
 
     def __post_init__(self) -> None:
-        """Refuse instants before t0 and faults that last no time."""
-        if not (self.seconds >= 0 and self.heal_after > 0):
+        """Refuse instants before t0, and durations that the fault cannot have."""
+        span = self.fault.span
+        if span == "moment" and self.heal_after:
+            raise ValueError(f"{self.fault} is over at once: it needs an instant, and no duration")
+        if span == "throughout" and not self.throughout:
+            raise ValueError(
+                f"{self.fault} is set when the process starts: it can only hold for the whole load"
+            )
+        if self.seconds < 0 or (span != "moment" and not self.heal_after > 0):
             raise ValueError(f"{self.fault} must begin at or after 0 s and last longer than 0 s")
+        if self.after is not None and math.isinf(self.heal_after):
+            raise ValueError(f"{self.fault} must be healed at some time after {self.after}")
 
     @property
     def throughout(self) -> bool:
@@ -88,20 +66,39 @@ class Planned:
 
     @property
     def ends(self) -> float:
-        """When it is healed, in seconds after t0."""
-        return self.seconds + self.heal_after
+        """When it is healed, in seconds after t0; a condition may be met at any time."""
+        return math.inf if self.after is not None else self.seconds + self.heal_after
 
     @property
     def name(self) -> str:
         """The fault's spelling with its times; unique on a schedule."""
-        return str(self.fault) if self.throughout else f"{self.fault}@{self.seconds:g}s+{self.heal_after:g}s"
+        if self.throughout:
+            return str(self.fault)
+        length = f"+{self.heal_after:g}s" if self.heal_after else ""
+        return f"{self.fault}@{self.after or f'{self.seconds:g}s'}{length}"
 
 
-def at(*, seconds: float, inject: Fault, heal_after: float) -> Planned:
-    """Plan a fault for an instant after t0, and its healing."""
-    if math.isinf(heal_after):
-        raise ValueError(f"{inject} must be healed at some time; use throughout() for the whole load")
-    return Planned(fault=inject, seconds=seconds, heal_after=heal_after)
+def at(*, seconds: float, inject: Fault, heal_after: float | None = None) -> Planned:
+    """Plan a fault for an instant after t0, and its healing unless it is over at once."""
+    return Planned(fault=inject, seconds=seconds, heal_after=_length(inject, heal_after))
+
+
+def when(probe: str, *, at_least: float, inject: Fault, heal_after: float | None = None) -> Planned:
+    """Plan a fault for when a probe of the runner has reached a share: `progress` is how much of the load is done."""
+    after = Condition(probe=probe, at_least=at_least)
+    return Planned(fault=inject, heal_after=_length(inject, heal_after), after=after)
+
+
+def every(
+    *, seconds: float, first: float, until: float, inject: Fault, heal_after: float | None = None
+) -> tuple[Planned, ...]:
+    """Plan a fault again and again, `seconds` apart, from `first` on and before `until` after t0: flapping."""
+    if not (seconds > 0 and (until - first) / seconds <= _EVERY_MAX):
+        raise ValueError(f"{inject} cannot come every {seconds:g} s from {first:g} s to {until:g} s")
+    if heal_after is not None and heal_after >= seconds:
+        raise ValueError(f"{inject} is not healed before it comes again, {seconds:g} s later")
+    times = itertools.takewhile(lambda time: time < until, (first + seconds * n for n in itertools.count()))
+    return tuple(at(seconds=round(time, 9), inject=inject, heal_after=heal_after) for time in times)
 
 
 def throughout(*, inject: Fault) -> Planned:
@@ -109,14 +106,20 @@ def throughout(*, inject: Fault) -> Planned:
     return Planned(fault=inject)
 
 
+def _length(fault: Fault, heal_after: float | None) -> float:
+    if heal_after is not None and math.isinf(heal_after):
+        raise ValueError(f"{fault} must be healed at some time; use throughout() for the whole load")
+    if heal_after is None and fault.span != "moment":
+        raise ValueError(f"{fault} needs heal_after: the seconds after which it is healed")
+    return heal_after or 0.0
+
+
 def clashing(schedule: Sequence[Planned], reach: Reach) -> str:
-    """Name two cuts of one link whose times overlap: healing the first would heal the second; empty without such."""
-    cuts = [planned for planned in schedule if planned.fault.kind == "cut"]
-    for one, other in itertools.combinations(cuts, 2):
+    """Name two faults that may not break one thing at the same time, as healing one would heal the other; empty without such."""
+    alone = [(planned, planned.fault.alone_with(reach)) for planned in schedule]
+    for (one, of_one), (other, of_other) in itertools.combinations(alone, 2):
         apart = one.ends <= other.seconds or other.ends <= one.seconds
-        shared = {link.name for link in reach.group(one.fault.where)}.intersection(
-            link.name for link in reach.group(other.fault.where)
-        )
+        shared = of_one & of_other
         if shared and not apart:
-            return f"{one.name} and {other.name} cut {', '.join(sorted(shared))} at the same time"
+            return f"{one.name} and {other.name} break {', '.join(sorted(shared))} at the same time"
     return ""

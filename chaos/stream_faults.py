@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, value, wanted
+from chaos.fault import NotSeen
+from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, wanted
 from chaos.network import Toxic
 from chaos.probes import Sight, ask, speech_behind
-from chaos.schedule import NotSeen
+from chaos.values import value
 
 if TYPE_CHECKING:
     from chaos.network import Link, Stream

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chaos.schedule import NotSeen, Unwell
+from chaos.fault import NotSeen, Unwell
+from chaos.parts import PartError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -34,11 +36,11 @@ async def sought(look: Callable[[], Coroutine[Any, Any, str]], *, within_seconds
     """Look again and again until it is seen; raises what the last look raised when the time is up."""
     last: Exception = NotSeen("no time was left to look")
     try:
-        async with asyncio.timeout(within_seconds):
+        async with asyncio.timeout(None if math.isinf(within_seconds) else within_seconds):
             while True:
                 try:
                     return await look()
-                except (NotSeen, Unwell, OSError) as answer:
+                except (NotSeen, Unwell, PartError, OSError) as answer:
                     last = answer
                 await asyncio.sleep(_AGAIN_SECONDS)
     except TimeoutError:

@@ -11,8 +11,8 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from chaos.fault import Reach
 from chaos.network import Link, Network
-from chaos.schedule import Reach
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, on_a_free_port
 from lastseat.waiting import until

@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 import reports
+from chaos.fault import Unwell
 from chaos.nemesis import Unavailable
 from chaos.network import NetworkError
-from chaos.schedule import Unwell
 from checker.trail import TrailError
 from checker.verdict import outrank
 from lastseat import folder as folders

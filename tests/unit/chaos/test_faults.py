@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from chaos.fault import Reach
 from chaos.faults import (
     KINDS,
     Bandwidth,
     Blackhole,
+    Clock,
+    Crash,
     Cut,
     FaultSpellingError,
+    Flush,
+    Kill,
     Latency,
     LimitData,
     LostReply,
+    Pause,
+    ProviderFault,
     Reset,
+    Restart,
+    Rollback,
     Slicer,
     SlowClose,
+    Terminate,
     at,
+    every,
     parse,
     throughout,
+    when,
 )
+from chaos.launch_faults import launch_options
 from chaos.network import Link
-from chaos.schedule import Reach, clashing
+from chaos.schedule import clashing
+
+if TYPE_CHECKING:
+    from chaos.parts import Part
 
 SPELLINGS = [
     ("latency:pg=100ms", throughout(inject=Latency("pg", ms=100))),
@@ -36,6 +53,18 @@ SPELLINGS = [
     ("slicer:edge=16B,vary=4B,pause=500us", throughout(inject=Slicer("edge", size_bytes=16, vary_bytes=4, pause_us=500))),
     ("limit_data:pg=100B", throughout(inject=LimitData("pg", limit_bytes=100))),
     ("lost_reply:edge@0s+1s", at(seconds=0, inject=LostReply("edge"), heal_after=1)),
+    ("kill:node-a@progress=50%+1s", when("progress", at_least=0.5, inject=Kill("node-a"), heal_after=1)),
+    ("pause:leader@1s+0.5s", at(seconds=1, inject=Pause("leader"), heal_after=0.5)),
+    ("terminate:worker-notifier@0s+1s", at(seconds=0, inject=Terminate("worker-notifier"), heal_after=1)),
+    ("restart:redis@2s", at(seconds=2, inject=Restart("redis"))),
+    ("crash:postgres@2s+1s", at(seconds=2, inject=Crash("postgres"), heal_after=1)),
+    ("flush:redis@2s", at(seconds=2, inject=Flush("redis"))),
+    ("rollback:redis=250ms@progress=25%", when("progress", at_least=0.25, inject=Rollback("redis", lost_ms=250))),
+    ("clock:node-b=+3600s", throughout(inject=Clock("node-b", 3600))),
+    ("clock:worker=-60s", throughout(inject=Clock("worker", -60))),
+    ("provider:notification=down@1s+2s", at(seconds=1, inject=ProviderFault("notification", "down"), heal_after=2)),
+    ("provider:notification=late,by=300ms", throughout(inject=ProviderFault("notification", "late", by_ms=300))),
+    ("provider:payment=kill_caller,times=1,path=charges", throughout(inject=ProviderFault("payment", "kill_caller", times=1, path="charges"))),
 ]  # fmt: skip
 
 
@@ -76,7 +105,19 @@ def test_other_units_and_left_out_values_are_read(spelled: str, planned: object)
         ("cut:redis=2s", "'2s' where cut takes no value"),
         ("cut:redis/upstream", "stream of cut:redis must be both"),
         ("latency:pg/sideways=1ms", "must be downstream or upstream or both"),
-        ("cut:redis@2s", "a fault that cannot be read"),
+        ("cut:redis@2s", "no duration, though cut must be healed"),
+        ("flush:redis@2s+1s", "flush:redis is over at once: it needs an instant, and no duration"),
+        ("kill:postgres@1s+1s", "kill can be done to node, worker, redis, not to 'postgres'"),
+        ("kill:node-a/upstream@1s+1s", "'/upstream', though kill breaks no link"),
+        ("crash:node-a@1s+1s", "crash can be done to postgres"),
+        ("clock:node-b=+3600s@1s+1s", "is set when the process starts: it can only hold for the whole load"),
+        ("clock:node-b=1s", "clock:node-b=+1s must be 5 s or more"),
+        ("clock:node-b", "no value, though clock needs one"),
+        ("kill:node-a@progress=0%+1s", "progress must be waited for until above 0 %"),
+        ("kill:node-a@progress=half+1s", "'half' where a number in % belongs"),
+        ("provider:notification=sleep", "does of provider:notification must be retry or decline or"),
+        ("provider:notification=late", "late needs by=…ms"),
+        ("provider:notification=down,times=x", "'x' where a number belongs"),
         ("cut:redis@2s+0s", "must begin at or after 0 s and last longer than 0 s"),
     ],
 )
@@ -91,6 +132,25 @@ def test_an_unreadable_fault_is_refused_with_what_to_write(spelled: str, problem
 def test_a_fault_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Cut("redis").where = "pg"  # type: ignore[misc]  # that is the test
+
+
+def test_a_flapping_fault_comes_again_and_again_and_is_healed_in_between() -> None:
+    flapping = every(seconds=0.5, first=1, until=2.5, inject=Cut("redis"), heal_after=0.2)
+    assert [planned.name for planned in flapping] == [
+        "cut:redis@1s+0.2s",
+        "cut:redis@1.5s+0.2s",
+        "cut:redis@2s+0.2s",
+    ]
+    with pytest.raises(ValueError, match="is not healed before it comes again"):
+        every(seconds=0.5, first=1, until=2.5, inject=Cut("redis"), heal_after=0.5)
+    with pytest.raises(ValueError, match="cannot come every 0 s"):
+        every(seconds=0, first=1, until=2.5, inject=Flush("redis"))
+
+
+def test_a_lasting_fault_needs_to_be_healed_and_one_that_is_over_at_once_does_not() -> None:
+    with pytest.raises(ValueError, match="pause:postgres needs heal_after"):
+        at(seconds=1, inject=Pause("postgres"))
+    assert at(seconds=1, inject=Flush("redis")).ends == 1
 
 
 def test_a_timed_fault_must_be_healed_by_the_clock() -> None:
@@ -112,12 +172,53 @@ def test_a_group_is_every_link_whose_name_begins_with_it() -> None:
 def test_overlapping_cuts_of_one_link_are_named() -> None:
     lab = reach("pg-a", "pg-b", "redis-a")
     both = at(seconds=1, inject=Cut("pg"), heal_after=2)
-    assert "cut pg-a at the same time" in clashing(
+    assert "break pg-a at the same time" in clashing(
         [both, at(seconds=2, inject=Cut("pg-a"), heal_after=2)], lab
     )
     assert clashing([both, at(seconds=3, inject=Cut("pg-a"), heal_after=2)], lab) == ""
     assert clashing([both, at(seconds=2, inject=Cut("redis"), heal_after=2)], lab) == ""
     assert clashing([both, throughout(inject=Cut("pg-b"))], lab)
+
+
+class Named:
+    """A part that has only its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def parts(*names: str) -> Reach:
+    return Reach(parts={name: cast("Part", Named(name)) for name in names})
+
+
+def test_faults_of_one_process_may_not_overlap() -> None:
+    lab = parts("node-a", "node-b", "worker-expiry-1", "worker-notifier-1")
+    kill = at(seconds=1, inject=Kill("node"), heal_after=2)
+    assert "break node-a at the same time" in clashing(
+        [kill, at(seconds=2, inject=Pause("node-a"), heal_after=2)], lab
+    )
+    assert clashing([kill, at(seconds=2, inject=Pause("worker"), heal_after=2)], lab) == ""
+    assert clashing([kill, throughout(inject=Clock("node", 60))], lab) == ""
+    leader = when("progress", at_least=0.5, inject=Kill("leader"), heal_after=1)
+    assert "break worker-expiry-1 at the same time" in clashing(
+        [leader, at(seconds=1, inject=Pause("worker"), heal_after=1)], lab
+    )
+
+
+def test_a_lab_without_the_process_or_the_provider_does_not_offer_the_fault() -> None:
+    lab = parts("node-a", "worker-expiry-1")
+    assert Kill("node-a").unavailable(lab) == ""
+    assert "needs a process 'node-b' that this lab started; there are: node-a" in Kill("node-b").unavailable(
+        lab
+    )
+    assert "needs a process 'leader'" in Pause("leader").unavailable(lab)
+    assert "needs a provider 'payment'; there are: none" in ProviderFault("payment", "down").unavailable(lab)
+
+
+def test_the_launcher_is_told_of_clocks_that_are_wrong_throughout() -> None:
+    schedule = [throughout(inject=Clock("node", 60)), throughout(inject=Clock("worker-expiry", -60))]
+    assert launch_options(schedule, "node-b") == ("--clock-offset=60",)
+    assert launch_options(schedule, "worker-notifier-1") == ()
 
 
 def test_a_lab_without_the_link_does_not_offer_the_fault() -> None:
