@@ -76,7 +76,7 @@ def mutants_page() -> str:
 
 
 def faults_page() -> str:
-    """Return the faults of the network and how they are spelled."""
+    """Return the faults and how they are spelled."""
     lines = [
         "# Faults",
         "",
