@@ -31,6 +31,9 @@ class Progress(Protocol):
     def faults(self, active: tuple[str, ...]) -> None:
         """Say which faults are in force right now."""
 
+    def detail(self, words: str) -> None:
+        """Say where the present phase stands; forgotten with the phase."""
+
     def notice(self, words: str) -> None:
         """Say something that should stay on the screen."""
 
@@ -61,6 +64,10 @@ class Plain:
             f"    faults in force: {', '.join(active) or 'none'}", highlight=False, soft_wrap=True
         )
 
+    def detail(self, words: str) -> None:
+        """Print the words."""
+        self._console.print(f"    {words}", highlight=False, soft_wrap=True)
+
     def notice(self, words: str) -> None:
         """Print the notice."""
         self._console.print(f"  ! {words}", style="yellow", highlight=False, soft_wrap=True)
@@ -76,12 +83,13 @@ class Screen:
         self._since = time.monotonic()
         self._counts: tuple[int, int, int, int, int] | None = None
         self._faults: tuple[str, ...] = ()
+        self._detail = ""
         self._spinner = Spinner("dots")
 
     def phase(self, words: str) -> None:
         """Leave the finished phase on the screen with its time, and show the next."""
         self._finish()
-        self._words, self._since, self._counts = words, time.monotonic(), None
+        self._words, self._since, self._counts, self._detail = words, time.monotonic(), None, ""
         self._draw()
 
     def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
@@ -92,6 +100,11 @@ class Screen:
     def faults(self, active: tuple[str, ...]) -> None:
         """Show the faults in force."""
         self._faults = active
+        self._draw()
+
+    def detail(self, words: str) -> None:
+        """Show the words below the phase."""
+        self._detail = words
         self._draw()
 
     def notice(self, words: str) -> None:
@@ -128,6 +141,8 @@ class Screen:
             rows.append(bar)
         if self._faults:
             rows.append(Text(f"    in force: {', '.join(self._faults)}", style="red"))
+        if self._detail:
+            rows.append(Text(f"    {self._detail}", style="dim"))
         self._live.update(Group(*rows))
 
 

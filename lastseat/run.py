@@ -16,7 +16,7 @@ from lastseat.nodes import Deployer, Deployment, link_names
 from lastseat.records import write_faults
 from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
-from lastseat.settling import settle
+from lastseat.settling import owed, settle
 from scenarios.load import Load
 from scenarios.plan import lay_plan, people
 
@@ -108,7 +108,13 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         summary, faults = await storm(course, load, plan, service, progress)
         watch.note_load(summary)
         progress.phase("settling, then the state at rest and the trail to its end")
-        await settle(dsn, within_seconds=SETTLE_SECONDS)
+        await settle(
+            dsn,
+            owed(target.unsettled, staff=()),
+            within_seconds=SETTLE_SECONDS,
+            samples=watch.samples,
+            say=progress.detail,
+        )
         await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
         await trail.drain(deadline_seconds=DRAIN_SECONDS)
         trail.to_parquet()

@@ -43,6 +43,10 @@ class Samples:
         for metric in ("arrivals", "dropped", "lag_p50_us", "lag_p99_us", "cpu_share"):
             self._series.append(health.mono_ns, source, metric, float(getattr(health, metric)))
 
+    def note(self, source: str, metric: str, value: float) -> None:
+        """Note one figure as of now."""
+        self._series.append(time.monotonic_ns(), source, metric, value)
+
     def take(self) -> None:
         """Take one sample of every watched process."""
         now = time.monotonic_ns()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import jwt
 
-from scenarios.targets.builtin_evidence import REFUSALS, TABLES
+from scenarios.targets.builtin_evidence import REFUSALS, TABLES, UNSETTLED
 from scenarios.targets.errands import run_errands
 from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
 from scenarios.targets.wording import Wording
@@ -152,6 +152,7 @@ class Builtin:
     warm = _WARM
     tables = TABLES
     refusals = REFUSALS
+    unsettled = UNSETTLED
 
     def __init__(self) -> None:
         self._token_secret = secrets.token_hex(_SECRET_BYTES)

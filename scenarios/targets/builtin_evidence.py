@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from checker.brief import CanonicalTable
+from scenarios.targets.target import Unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,4 +67,30 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
             columns={"record": "record_id", "status": "status"},
         ),
     }
+)
+UNSETTLED: Final = (
+    Unsettled(
+        what="holds to end",
+        query="SELECT count(*) FROM holds WHERE state = 'ACTIVE' AND expires_at <= $1",
+        settled_by="expiry",
+    ),
+    Unsettled(
+        what="offers to end",
+        query="SELECT count(*) FROM offers WHERE state = 'ACTIVE' AND expires_at <= $1",
+        settled_by="expiry",
+    ),
+    # A notification may wait for its next attempt beyond the horizon: it is owed all the same.
+    Unsettled(
+        what="notifications to send",
+        query="SELECT count(*) FROM notification_outbox WHERE state IN ('PENDING', 'CLAIMED') AND $1::timestamptz IS NOT NULL",
+        settled_by="notifier",
+    ),
+    Unsettled(
+        what="claimed keys without an answer",
+        query="""
+            SELECT count(*) FROM idempotency_records AS r
+            WHERE lease_expires_at > clock_timestamp() AND lease_expires_at <= $1
+              AND NOT EXISTS (SELECT FROM idempotency_answers WHERE record_id = r.id)
+        """,
+    ),
 )

@@ -69,6 +69,18 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, Value] = {}
 
 
+class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the service may still owe when the load has ended.
+
+    `query` counts it, given as `$1` the instant (timestamptz) up to which deadlines are waited for. `settled_by` names the
+    kind of worker that settles it, without which nobody need wait; None: it settles by itself.
+    """
+
+    what: str
+    query: str
+    settled_by: str | None = None
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """What `prepare` made on the target: everything on sale, and everyone who comes."""
 
@@ -102,6 +114,10 @@ class Target(Protocol):
     @property
     def refusals(self) -> Mapping[str, tuple[str, ...]]:
         """Its codes for the refusals that invariants know by meaning."""
+
+    @property
+    def unsettled(self) -> tuple[Unsettled, ...]:
+        """What may still be owed after the load, as its own tables tell."""
 
     def environment(self, sale: Sale) -> Mapping[str, str]:
         """Return the settings its nodes and workers are started with, scaled to the scenario."""
