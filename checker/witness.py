@@ -88,10 +88,10 @@ def _operations(evidence: Evidence, where: str, value: str | int) -> set[_Moment
         who = f"{row['owner'] or 'a buyer'} (op {row['op']})"
         attempt = f", attempt {row['attempt']}" if (row["attempt"] or 1) > 1 else ""
         quantity = f" × {row['quantity']}" if row["quantity"] != 1 else ""
-        node = f" to {row['node']}" if row["node"] else ""
+        node = f" to node {row['node']}" if row["node"] else ""
         moments.add(
             _Moment(
-                row["sent_ns"], 1, who, f"sends {row['kind']} of {row['subject']}{quantity}{node}{attempt}"
+                row["sent_ns"], 1, who, f"sends {row['kind']} on #{row['subject']}{quantity}{node}{attempt}"
             )
         )
         moments.add(_Moment(row["done_ns"], 3, who, _answer(row)))

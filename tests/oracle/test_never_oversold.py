@@ -95,8 +95,8 @@ def test_the_witness_tells_who_got_the_seat_and_the_count_after_each_commit(run:
     run.sold("h2", "r", sent=1, commit=4, done=5, count=1)
     told = [(line.at_ms, line.what) for line in run.finding("never_oversold").witness]
     assert told == [
-        (1.0, "sends hold of r to a"),
-        (1.0, "sends hold of r to a"),
+        (1.0, "sends hold on #r to node a"),
+        (1.0, "sends hold on #r to node a"),
         (2.0, "+1 → 1 of 1 claimed, counted 1"),
         (3.0, "is told ok 201, hold h1"),
         (4.0, "+1 → 2 of 1 claimed, counted 1"),

@@ -58,10 +58,10 @@ def test_the_witness_tells_every_attempt_and_what_came_of_it(run: Run) -> None:
     run.sold("h2", "r", sent=4, commit=5, done=6, count=2, key="k", attempt=2)
     told = [(line.at_ms, line.what) for line in run.finding(NAME).witness]
     assert told == [
-        (1.0, "sends hold of r to a"),
+        (1.0, "sends hold on #r to node a"),
         (2.0, "is ACTIVE on r × 1 (xid 700)"),
         (3.0, "is told ok 201, hold h1"),
-        (4.0, "sends hold of r to a, attempt 2"),
+        (4.0, "sends hold on #r to node a, attempt 2"),
         (5.0, "is ACTIVE on r × 1 (xid 701)"),
         (6.0, "is told ok 201, hold h2"),
         (6.0, "tenant t, key k, effects 2, holds h1, h2"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from checker.verdict import Judgement
+from tests.oracle.by_hand.target import Change
 
 if TYPE_CHECKING:
     from tests.oracle.by_hand.run import Run
@@ -53,6 +54,27 @@ def test_a_refusal_after_an_acknowledged_cancel_is_caught(run: Run) -> None:
     assert run.violated() == {NAME}
 
 
+@pytest.mark.parametrize(("seen", "judged"), [(True, Judgement.INVALID), (False, Judgement.UNKNOWN)])
+def test_where_nobody_knows_since_when_there_was_room_no_refusal_was_looked_at(
+    run: Run, seen: bool, judged: Judgement
+) -> None:
+    resource = run.resource("r", capacity=1)
+    run.base.clear()
+    xid = run.commit(1, Change("resources", "I", resource))
+    if seen:
+        run.snapshot(2, sees=[xid])
+    run.refused("r", sent=4, done=5, key="k")
+    finding = run.finding(NAME)
+    assert (finding.judgement, finding.looked_at) == (judged, int(seen))
+
+
+def test_a_refusal_of_a_resource_whose_capacity_is_unknown_was_not_looked_at(run: Run) -> None:
+    run.resource("r", capacity=1)["capacity"] = None
+    run.refused("r", sent=4, done=5, key="k")
+    finding = run.finding(NAME)
+    assert (finding.judgement, finding.looked_at) == (Judgement.UNKNOWN, 0)
+
+
 def test_the_witness_tells_since_when_there_was_room(run: Run) -> None:
     freed(run, at=5, told=6)
     run.refused("r", sent=7, done=8, key="k")
@@ -61,7 +83,7 @@ def test_the_witness_tells_since_when_there_was_room(run: Run) -> None:
         (2.0, "+1 → 1 of 1 claimed"),
         (5.0, "-1 → 0 of 1 claimed"),
         (6.0, "certainly has room from here on"),
-        (7.0, "sends hold of r to a"),
+        (7.0, "sends hold on #r to node a"),
         (8.0, "is told fail 409 CAPACITY_EXHAUSTED"),
         (8.0, "op 2, resource r, quantity 1, key k"),
     ]
