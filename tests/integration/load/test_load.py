@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from scenarios.control import CONTROL_VARIABLE, Hello, line
 from scenarios.history import gather
 from scenarios.load import Load, LoadError, play
 from scenarios.targets.target import Node
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,7 +210,7 @@ async def test_no_load_process_outlives_its_runner(stand: Stand) -> None:
     load = Load(stand.spawn)
     await load.__aenter__()
     playing = asyncio.create_task(load.play(stand.plan(), within_seconds=30))
-    await until(lambda: len(stand.office.keys) == 10)
+    await until(lambda: len(stand.office.keys) == 10, "the tenth hold", within_seconds=20)
     playing.cancel()
     await load.__aexit__(None, None, None)
     assert await stand.children[0].wait(5) == 70
@@ -221,10 +221,3 @@ async def test_no_token_is_left_in_the_folder(stand: Stand) -> None:
     left = [path.read_bytes() for path in stand.folder.rglob("*") if path.is_file()]
     assert left
     assert not any(b"token-" in content for content in left)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come about in 20 s"
-        await asyncio.sleep(0.01)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import pytest
 
 from chaos.network import Toxic
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -246,9 +247,7 @@ async def test_the_server_learns_that_the_client_left(link: Link, dial: Dial, up
     client = await dial(link)
     await client.echo(b"x")
     client.writer.close()
-    async with asyncio.timeout(5.0):
-        while not upstream.ended["connections"]:  # noqa: ASYNC110 - a counter, polled under a deadline
-            await asyncio.sleep(0.01)
+    await until(lambda: upstream.ended["connections"], "the end of the server's side", within_seconds=5)
 
 
 async def test_toxics_follow_one_another(link: Link, network: Network, dial: Dial, put: Any) -> None:

@@ -11,7 +11,8 @@ import asyncpg
 from checker import state
 from checker.trail import Pace, Trail, TrailStatus, polling, read_record
 from tests.integration.trail.folder import BRISK, NOTES, commits_spooled, ids, incomplete
-from tests.integration.trail.server import execute, insert, until
+from tests.integration.trail.server import execute, insert
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,8 @@ import asyncpg
 from checker import state
 from checker.trail import Pace, Trail
 from tests.integration.trail.folder import NOTES, ids, incomplete
-from tests.integration.trail.server import execute, fetchval, until
+from tests.integration.trail.server import execute, fetchval
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

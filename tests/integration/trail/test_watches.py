@@ -12,7 +12,7 @@ import asyncpg
 from checker import snapshots
 from checker.clocks import POSTGRES, RUNNER, Clocks, Reading
 from tests.integration.trail.folder import rows
-from tests.integration.trail.server import until
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
