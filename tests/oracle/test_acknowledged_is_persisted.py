@@ -37,6 +37,30 @@ def test_a_hold_of_another_resource_is_not_what_was_asked_for(run: Run) -> None:
     assert run.violated() == {NAME}
 
 
+def test_one_hold_given_to_two_buyers_is_caught_though_every_count_is_right(run: Run) -> None:
+    run.unmap("holds", "key")
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.operation("hold", "r", sent=1, done=4, key="k2", created="h1")
+    assert run.violated() == {NAME}
+    assert run.finding(NAME).counter_examples[0]["but"] == "2 buyers were told that it is theirs"
+
+
+def test_a_hold_made_for_somebody_who_never_heard_of_it_is_not_this_buyers(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.commit(2, *run.recorded("k1"), run.held("h1", "r", key="k1"), run.counted("r", 1))
+    run.operation("hold", "r", sent=1, done=None, key="k1", outcome="info")
+    run.operation("hold", "r", sent=1, done=4, key="k2", created="h1")
+    assert run.violated() == {NAME}
+
+
+def test_a_buyer_who_asks_twice_is_told_of_the_same_hold(run: Run) -> None:
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1, key="k")
+    run.operation("hold", "r", sent=4, done=5, key="k", created="h1", replayed=True, attempt=2)
+    assert run.finding(NAME).judgement is Judgement.VALID
+
+
 def test_a_hold_of_fewer_seats_is_not_what_was_asked_for(run: Run) -> None:
     run.resource("r", capacity=5)
     run.sold("h1", "r", sent=1, commit=2, done=3, count=1)

@@ -1,5 +1,5 @@
 -- name: acknowledged_is_persisted
--- sentence: What a buyer was told had happened stands in the database, as it was asked for.
+-- sentence: What a buyer was told had happened stands in the database, as it was asked for and for nobody else.
 -- needs: operations, trail, holds
 -- rests on: trail_complete
 -- catches: commit-unknown, dirty-connection, rowcount-ignored
@@ -11,13 +11,22 @@ WHERE o.outcome = 'ok' AND (o.kind = 'hold' AND coalesce(o.created, o.key) IS NO
 -- counter-examples
 WITH made_holds AS (SELECT id, image.resource AS resource, image.quantity AS quantity, image.key AS key FROM made WHERE made = 'holds'),
 by_key AS (SELECT key, arg_min(resource, id) AS resource, arg_min(quantity, id) AS quantity FROM made_holds GROUP BY key),
+-- One row that two buyers were told is theirs looks right in every count: rows alone cannot show it.
+given AS (
+    SELECT created AS id, count(DISTINCT (tenant, owner)) AS buyers FROM operations
+    WHERE kind = 'hold' AND outcome = 'ok' AND owner IS NOT NULL GROUP BY created
+),
+senders AS (SELECT DISTINCT key, tenant, owner FROM operations WHERE kind = 'hold'),
 told AS (
     SELECT o.op, o.kind, o.key, o.created, o.subject AS asked_resource, coalesce(o.quantity, 1) AS asked_quantity,
         coalesce(h.resource, k.resource) AS resource, coalesce(h.quantity, k.quantity, 1) AS quantity,
-        coalesce(h.id, k.key) IS NOT NULL AS stands
+        coalesce(h.id, k.key) IS NOT NULL AS stands, coalesce(g.buyers, 1) AS buyers,
+        o.owner IS NOT NULL AND h.key IS NOT NULL AND s.key IS NULL AS of_another
     FROM operations o
     LEFT JOIN made_holds h ON h.id = o.created
     LEFT JOIN by_key k ON k.key = o.key AND o.created IS NULL
+    LEFT JOIN given g ON g.id = o.created
+    LEFT JOIN senders s ON s.key = h.key AND s.owner = o.owner AND s.tenant IS NOT DISTINCT FROM o.tenant
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
 ),
 ended AS (
@@ -28,10 +37,12 @@ ended AS (
 SELECT op, kind, created AS hold, key, CASE
         WHEN NOT stands THEN 'there is no such hold'
         WHEN resource <> asked_resource THEN 'it is of another resource: ' || resource
+        WHEN buyers > 1 THEN buyers || ' buyers were told that it is theirs'
+        WHEN of_another THEN 'it was made under a key that this buyer never sent'
         ELSE 'its quantity is ' || quantity || ', asked for were ' || asked_quantity
     END AS but
 FROM told
-WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity
+WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity OR buyers > 1 OR of_another
 UNION ALL
 SELECT o.op, o.kind, o.subject, o.key, CASE
         WHEN e.id IS NULL THEN 'there is no such hold'

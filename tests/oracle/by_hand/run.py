@@ -135,7 +135,7 @@ class Run:
                 "kind": kind,
                 "node": "a",
                 "tenant": tenant,
-                "owner": f"buyer-{op}",
+                "owner": self._sender(key) or f"buyer-{op}",
                 "subject": subject,
                 "quantity": quantity,
                 "key": key,
@@ -151,6 +151,12 @@ class Run:
             }
         )
         return op
+
+    def _sender(self, key: str | None) -> str | None:
+        """Whoever sent this key first: a key belongs to one buyer."""
+        return next(
+            (each["owner"] for each in self.operations if key is not None and each["key"] == key), None
+        )
 
     def commit(self, at: float, *changes: Change, lsn: float | None = None) -> int:
         """Add a transaction that committed at this time; its place in the WAL is the time too, unless given."""
