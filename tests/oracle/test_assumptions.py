@@ -10,7 +10,6 @@ from checker.assumptions import (
     clocks_comparable,
     happened,
     history_complete,
-    landed,
     load_healthy,
     names,
     release_skew,
@@ -49,52 +48,6 @@ def test_happened_needs_all_of_its_events(run: Run) -> None:
     one_sale(run)
     premise = run.premise(happened("hold:ok", "hold:fail"))
     assert (premise.holds, premise.measured) == (False, "hold:ok 1×, hold:fail 0×")
-
-
-def test_landed_wants_every_fault_of_the_name_proven_and_healed(run: Run) -> None:
-    one_sale(run)
-    run.fault("redis", landed=1)
-    assert run.premise(landed("redis")).holds
-    run.fault("redis", landed=None, error="the proxy refused")
-    premise = run.premise(landed("redis"))
-    assert (premise.holds, premise.measured) == (False, "redis: 1 of 2 landed (the proxy refused)")
-
-
-def test_landed_finds_a_fault_by_its_place_too(run: Run) -> None:
-    one_sale(run)
-    run.fault("outage", landed=1)
-    assert run.premise(landed("redis-a")).holds
-
-
-def test_a_fault_that_never_was_did_not_land(run: Run) -> None:
-    assert not run.premise(landed("redis")).holds
-
-
-def test_a_fault_that_was_not_healed_does_not_count(run: Run) -> None:
-    one_sale(run)
-    run.fault("redis", landed=1, healed=None)
-    premise = run.premise(landed("redis"))
-    assert (premise.holds, premise.measured) == (False, "redis: 1 of 1 landed, 1 not healed")
-
-
-@pytest.mark.parametrize(("landed_at", "healed_at", "holds"), [(4, 9, False), (0, 0.5, False), (0.5, 1.5, True)])
-def test_a_fault_that_came_when_nobody_was_there_does_not_count(
-    run: Run, landed_at: float, healed_at: float, holds: bool
-) -> None:
-    one_sale(run)  # from 1 to 3
-    run.fault("redis", landed=landed_at, healed=healed_at)
-    premise = run.premise(landed("redis"))
-    assert (premise.holds, "while no operation was under way" in premise.measured) == (holds, not holds)
-
-
-def test_a_fault_after_which_things_were_not_well_again_does_not_count(run: Run) -> None:
-    one_sale(run)
-    run.fault("redis", landed=1, error="not well after healing: no answer")
-    premise = run.premise(landed("redis"))
-    assert (premise.holds, premise.measured) == (
-        False,
-        "redis: 1 of 1 landed (not well after healing: no answer)",
-    )
 
 
 def test_a_load_that_left_on_time_is_healthy(run: Run) -> None:
