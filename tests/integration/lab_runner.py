@@ -30,7 +30,8 @@ async def run(folder: Path, mischief: str) -> None:
         backend = await session.fetchval("SELECT pg_backend_pid()")
         found = about(lab)
         await do(mischief, lab, backend)
-        print(json.dumps(found), flush=True)
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
         await asyncio.sleep(600)
 
 
