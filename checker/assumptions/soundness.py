@@ -46,7 +46,7 @@ def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
 
 
 def clocks_comparable(*, drift_ms_max: float = DRIFT_MS_MAX) -> Assumption:
-    """Require that the wall clock of every process, the database's too, moved as CLOCK_MONOTONIC did."""
+    """Require that the wall clock of every process, the database's too, moved as CLOCK_MONOTONIC did, all the load long."""
     return Assumption(name="clocks_comparable", kind="evidence", parameters={"drift_ms_max": drift_ms_max})
 
 
@@ -61,6 +61,13 @@ def _clocks_comparable(evidence: Evidence, parameters: Parameters) -> Measured:
     database, pairs, process, drift_ms = evidence.row(_DRIFT)
     if database < 2:  # noqa: PLR2004 - one reading cannot show that nothing moved
         return Measured(False, required, f"the database's clock was read {database} times")
+    (unwatched_ms,) = evidence.row(_UNWATCHED)
+    if unwatched_ms > 0:
+        return Measured(
+            False,
+            required,
+            f"the load ran {unwatched_ms:.0f} ms outside the readings of the database's clock",
+        )
     return Measured(
         drift_ms <= limit, required, f"at most {drift_ms:.3f} ms apart ({process}), {pairs} readings"
     )
@@ -88,6 +95,12 @@ compared AS (
 SELECT (SELECT count(*) FROM database), (SELECT count(*) FROM clocks),
     coalesce(arg_max(process, (off_ns, process)), 'postgres'), greatest(coalesce(max(off_ns), 0), 0) / 1e6
 FROM compared WHERE off_ns IS NOT NULL
+"""
+
+# How long the load ran before the first reading or after the last, of which time nothing is known.
+_UNWATCHED: Final = """
+SELECT coalesce(greatest(min(mono_ns) - min(since_ns), max(until_ns) - max(mono_ns)), 0) / 1e6
+FROM clocks, (SELECT min(sent_ns) AS since_ns, max(done_ns) AS until_ns FROM operations) WHERE process = 'postgres'
 """
 
 

@@ -162,6 +162,17 @@ def test_what_the_reading_itself_may_be_off_by_is_no_drift(run: Run, slack: floa
     assert run.premise(clocks_comparable()).holds is holds
 
 
+@pytest.mark.parametrize(("first", "last", "holds"), [(0, 4, True), (0, 2.5, False), (1.5, 4, False)])
+def test_clocks_say_nothing_of_a_load_that_was_there_before_or_after_them(
+    run: Run, first: float, last: float, holds: bool
+) -> None:
+    one_sale(run)  # from 1 to 3
+    run.clocks.clear()
+    for at in (first, last):
+        run.clock("postgres", at)
+    assert run.premise(clocks_comparable()).holds is holds
+
+
 def test_a_node_whose_clock_is_elsewhere_is_named(run: Run) -> None:
     run.clock("node-a", 500, stepped_ms=60_000)
     assert "(node-a)" in run.premise(clocks_comparable()).measured

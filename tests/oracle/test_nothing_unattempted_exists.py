@@ -57,3 +57,12 @@ def test_what_stood_there_before_the_run_needs_no_attempt(run: Run) -> None:
     run.sold("h1", "r", sent=1, commit=2, done=3, count=2)
     finding = run.finding(NAME)
     assert (finding.judgement, finding.looked_at) == (Judgement.VALID, 1)
+
+
+def test_without_a_trail_nobody_knows_what_stood_there_before(run: Run) -> None:
+    run.not_written |= {"base", "changes"}
+    run.resource("r", capacity=5, occupied=1)
+    run.stood(run.held("old", "r", key="before"))
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=2)
+    finding = run.finding(NAME)
+    assert (finding.judgement, finding.count) == (Judgement.UNKNOWN, 0)

@@ -1,10 +1,11 @@
 -- name: nothing_unattempted_exists
 -- sentence: Every hold that came to be was asked for by an operation, for this resource and in this quantity.
--- needs: operations, holds
+-- needs: operations, trail, holds
 -- rests on: history_complete
 -- catches: commit-unknown
 
 -- looked at
+-- Needs the trail for its base: without it, what stood there before the run cannot be told from what came to be in it.
 SELECT count(*) FROM made WHERE made = 'holds' AND in_run;
 
 -- counter-examples
