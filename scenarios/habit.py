@@ -37,8 +37,19 @@ class Buyer(Protocol):
     def act(self, action: str, **values: Value) -> Answer:
         """Send the action under a key of its own and wait for its answer."""
 
-    def repeat(self) -> Answer:
-        """Send the last request again, byte for byte, under the same key."""
+    def repeat(self, *, elsewhere: bool = False) -> Answer:
+        """Send the last request again, byte for byte, under the same key; to another node if `elsewhere`."""
+
+    def reuse(self, action: str, **values: Value) -> Answer:
+        """Send another action under the key of the last."""
+
+    def at_once(
+        self, action: str, times: int, *, one_key: bool = False, **values: Value
+    ) -> tuple[Answer, ...]:
+        """Send the action so many times at once, in turn to all nodes, each under a key of its own or all under one."""
+
+    def stranger(self) -> Buyer:
+        """Return somebody else who is after the same thing."""
 
     def pause(self, seconds: float) -> None:
         """Let time pass, as a person reading a page does."""

@@ -20,11 +20,18 @@ Profile = Literal["smoke", "full"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sale:
-    """What is on sale: `resources` of `capacity` each, held for `hold_seconds`."""
+    """What is on sale: `resources` of `capacity` each, held for `hold_seconds`, offered to a waiter for `offer_seconds`.
+
+    `owner_limit` bounds the seats of a resource that one owner may have. `lease_seconds` bounds how long work stays with
+    whoever took it (a key, the lead, a notification), and with it each transaction; None leaves the target's own times.
+    """
 
     resources: int
     capacity: int
     hold_seconds: float = 480.0
+    offer_seconds: float = 300.0
+    owner_limit: int | None = None
+    lease_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,8 +68,13 @@ def _of_the_sale(scenario: Scenario) -> Iterator[str]:
         yield "it tells no story"
     if sale.resources < 1 or sale.capacity < 1:
         yield f"nothing is on sale: {sale.resources} resources of capacity {sale.capacity}"
-    if not 0 < sale.hold_seconds < math.inf:
-        yield f"a hold cannot last {sale.hold_seconds} seconds"
+    for what, seconds in (("a hold", sale.hold_seconds), ("an offer", sale.offer_seconds)):
+        if not 0 < seconds < math.inf:
+            yield f"{what} cannot last {seconds} seconds"
+    if sale.lease_seconds is not None and not 0 < sale.lease_seconds < math.inf:
+        yield f"a lease cannot last {sale.lease_seconds} seconds"
+    if sale.owner_limit is not None and sale.owner_limit < 1:
+        yield f"an owner may have at least one seat, not {sale.owner_limit}"
     if not 1 <= scenario.nodes <= _NODES_MAX:
         yield f"it needs 1 to {_NODES_MAX} nodes, not {scenario.nodes}"
 

@@ -86,6 +86,7 @@ class Client:
         key: str,
         arrival: int,
         race: int = NOTHING,
+        attempt: int = 1,
     ) -> Prepared:
         """Word a request; raises TargetError where a slot has no value."""
         filled = {**actor.values, **values, "key": key}
@@ -98,6 +99,7 @@ class Client:
             request=self._wordings[action][node].word(filled),
             arrival=arrival,
             race=race,
+            attempt=attempt,
         )
 
     def connect(self, node: int, deadline_ns: int) -> Connection:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import gevent
 from gevent.pool import Pool
-from msgspec import structs
 
 from scenarios.chance import Shares, draw, pick
 from scenarios.dispatch.alarm import Alarm
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scenarios.arrivals import Arrival
-    from scenarios.dispatch.client import Client, Prepared
+    from scenarios.dispatch.client import Client
     from scenarios.habit import Answer
     from scenarios.plan import LoadPlan
     from scenarios.targets.target import Value
@@ -70,29 +70,55 @@ class Rush:
 class _Buyer:
     """One customer in this process (scenarios.habit.Buyer); follow-ups are intended when they are sent."""
 
-    __slots__ = ("_acts", "_arrival", "_client", "_last", "_node", "_person", "_plan", "_values")
+    __slots__ = ("_acts", "_arrival", "_client", "_last", "_mark", "_node", "_person", "_plan", "_values")
 
-    def __init__(self, plan: LoadPlan, client: Client, arrival: int) -> None:
+    def __init__(self, plan: LoadPlan, client: Client, arrival: int, *, strangeness: int = 0) -> None:
         self._plan = plan
         self._client = client
         self._arrival = arrival
         self._acts = 0
+        self._mark = f"{plan.run}-{arrival}-" + "s" * strangeness
         self._node = pick(plan.seed, arrival, "node", len(plan.nodes))
-        self._person = pick(plan.seed, arrival, "person", len(plan.stage.actors))
+        person = pick(plan.seed, arrival, "person", len(plan.stage.actors))
+        self._person = (person + strangeness) % len(plan.stage.actors)
         wanted = pick(plan.seed, arrival, "resource", len(plan.stage.resources))
         self._values = plan.stage.resources[wanted].values
-        self._last: Prepared | None = None
+        self._last: _Said | None = None
 
     def arrive(self, action: str, intended_ns: int) -> Answer:
-        return self._send(self._worded(action, {}), intended_ns)
+        return self._send(_Said(action, {}, self._fresh_key()), intended_ns)
 
     def act(self, action: str, **values: Value) -> Answer:
-        return self._send(self._worded(action, values), time.monotonic_ns())
+        return self._send(_Said(action, values, self._fresh_key()), time.monotonic_ns())
 
-    def repeat(self) -> Answer:
-        if self._last is None:
-            raise RuntimeError("a buyer repeats only what was sent before")
-        return self._send(structs.replace(self._last, attempt=self._last.attempt + 1), time.monotonic_ns())
+    def repeat(self, *, elsewhere: bool = False) -> Answer:
+        last = self._said()
+        moved = last.moved + 1 if elsewhere else last.moved
+        return self._send(replace(last, attempt=last.attempt + 1, moved=moved), time.monotonic_ns())
+
+    def reuse(self, action: str, **values: Value) -> Answer:
+        last = self._said()
+        return self._send(_Said(action, values, last.key, attempt=last.attempt + 1), time.monotonic_ns())
+
+    def at_once(
+        self, action: str, times: int, *, one_key: bool = False, **values: Value
+    ) -> tuple[Answer, ...]:
+        first = _Said(action, values, self._fresh_key())
+        said = [
+            replace(first, attempt=first.attempt + place, moved=place)
+            if one_key
+            else replace(first, key=self._fresh_key(), moved=place)
+            for place in range(times)
+        ]
+        under_way = [gevent.spawn(self._send, each, time.monotonic_ns()) for each in said]
+        gevent.joinall(under_way, raise_error=True)
+        self._last = said[-1]
+        return tuple(each.value for each in under_way)
+
+    def stranger(self) -> _Buyer:
+        if len(self._plan.stage.actors) < 2:  # noqa: PLR2004 — oneself and another
+            raise RuntimeError("nobody else is there to be a stranger")
+        return _Buyer(self._plan, self._client, self._arrival, strangeness=1)
 
     def pause(self, seconds: float) -> None:
         gevent.sleep(seconds)
@@ -100,17 +126,35 @@ class _Buyer:
     def chance(self, purpose: str) -> float:
         return draw(self._plan.seed, self._arrival, purpose)
 
-    def _worded(self, action: str, values: dict[str, Value]) -> Prepared:
+    def _fresh_key(self) -> str:
         self._acts += 1
-        return self._client.prepare(
-            action,
-            node=self._node,
-            actor=self._plan.stage.actors[self._person],
-            values={**self._values, **values},
-            key=f"{self._plan.run}-{self._arrival}-{self._acts}",
-            arrival=self._arrival,
-        )
+        return f"{self._mark}{self._acts}"
 
-    def _send(self, prepared: Prepared, intended_ns: int) -> Answer:
-        self._last = prepared
+    def _said(self) -> _Said:
+        if self._last is None:
+            raise RuntimeError("a buyer repeats only what was sent before")
+        return self._last
+
+    def _send(self, said: _Said, intended_ns: int) -> Answer:
+        self._last = said
+        prepared = self._client.prepare(
+            said.action,
+            node=(self._node + said.moved) % len(self._plan.nodes),
+            actor=self._plan.stage.actors[self._person],
+            values={**self._values, **said.values},
+            key=said.key,
+            arrival=self._arrival,
+            attempt=said.attempt,
+        )
         return self._client.exchange(prepared, intended_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a buyer sent, so that it can be sent again; `moved` counts the nodes on from the buyer's own."""
+
+    action: str
+    values: dict[str, Value]
+    key: str
+    attempt: int = 1
+    moved: int = 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import jwt
 
 from scenarios.targets.builtin_evidence import REFUSALS, TABLES, UNSETTLED
+from scenarios.targets.builtin_times import times
 from scenarios.targets.errands import run_errands
 from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
 from scenarios.targets.wording import Wording
@@ -76,6 +77,7 @@ def _command(
     status: int = 200,
     subject: str = "resource",
     created: str | None = None,
+    quantity: int = 1,
 ) -> Action:
     return Action(
         kind=kind,
@@ -84,19 +86,21 @@ def _command(
         headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
         body={} if body is None else body,
         subject=subject,
+        quantity=quantity,
         created=created,
         replay_header="idempotency-replayed",
         rules=(Rule(said="ok", status=status), *_REFUSALS, *_UNKNOWN),
     )
 
 
-def _read(path: str, subject: str) -> Action:
+def _read(path: str, subject: str, *, created: str | None = None) -> Action:
     return Action(
         kind="read",
         method="GET",
         path=path,
         headers={"Authorization": "Bearer ${token}"},
         subject=subject,
+        created=created,
         rules=(Rule(said="ok", status=200), *_REFUSALS, *_UNKNOWN),
     )
 
@@ -108,6 +112,7 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
         "hold_at_revision": _command(
             "hold", _HOLDS, body={"expectedResourceRevision": "${revision}"}, status=201, created="id"
         ),
+        "hold_two": _command("hold", _HOLDS, body={"quantity": 2}, status=201, created="id", quantity=2),
         "confirm": _command(
             "confirm", "/api/holds/${hold}/confirm", subject="hold", status=201, created="id"
         ),
@@ -124,7 +129,8 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
             "cancel_reservation", "/api/reservations/${reservation}/cancel", subject="reservation"
         ),
         "read_resource": _read("/api/resources/${resource}", "resource"),
-        "read_entry": _read("/api/waitlist/${entry}", "entry"),
+        # What may have come of waiting: the offer, once there is one.
+        "read_entry": _read("/api/waitlist/${entry}", "entry", created="offerId"),
     }
 )
 _WARM: Final = Action(
@@ -134,13 +140,6 @@ _WARM: Final = Action(
     subject="",
     code=None,
     rules=(Rule(said="ok", status=200),),
-)
-_CREATE: Final = Action(
-    kind="create_resource",
-    method="POST",
-    path="/api/resources",
-    headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
-    body={"code": "${code}", "capacity": "${capacity}"},
 )
 
 
@@ -159,23 +158,23 @@ class Builtin:
         self._owner_secret = secrets.token_hex(_SECRET_BYTES)
 
     def environment(self, sale: Sale) -> Mapping[str, str]:
-        """Return the settings of its nodes: the run's secrets, and how long a hold lives."""
+        """Return the settings of its nodes and workers: the run's secrets, and its times scaled to the sale."""
         return {
             "RESERVATION_TOKEN_SECRET": self._token_secret,
             "RESERVATION_OWNER_SECRET": self._owner_secret,
-            "RESERVATION_HOLD_SECONDS": str(sale.hold_seconds),
+            **times(sale),
         }
 
     async def prepare(self, nodes: Sequence[Node], sale: Sale, *, run: str, actors: int) -> Stage:
         """Create what is on sale over the public admin API and issue everyone a token; raises TargetError, TimeoutError."""
         admin = self.admin_token()
         errands: list[dict[str, Value]] = [
-            {"token": admin, "key": f"{run}-resource-{i}", "code": f"{run}-{i}", "capacity": sale.capacity}
+            {"token": admin, "key": f"{run}-resource-{i}", "code": f"{run}-{i}"}
             for i in range(sale.resources)
         ]
         made = await run_errands(
             nodes[0],
-            Wording(_CREATE, nodes[0]),
+            Wording(_creation(sale), nodes[0]),
             errands,
             expected_status=201,
             concurrency=_PREPARE_CONNECTIONS,
@@ -197,6 +196,16 @@ class Builtin:
     def _token(self, owner: str, *, role: str = "buyer") -> str:
         claims = {"sub": owner, "tenant": TENANT, "role": role, "exp": int(time.time()) + _TOKEN_SECONDS}
         return jwt.encode(claims, self._token_secret, algorithm="HS256")
+
+
+def _creation(sale: Sale) -> Action:
+    return Action(
+        kind="create_resource",
+        method="POST",
+        path="/api/resources",
+        headers={"Authorization": "Bearer ${token}", "Idempotency-Key": "${key}"},
+        body={"code": "${code}", "capacity": sale.capacity, "perOwnerLimit": sale.owner_limit},
+    )
 
 
 def _subject(answer: Mapping[str, object]) -> Subject:

@@ -65,14 +65,14 @@ class BoxOffice:
     ) -> bool:
         if path == "/health/live":
             return _write(writer, 200, {"status": "live"})
-        key = headers["idempotency-key"]
+        key = headers.get("idempotency-key", "")
         self.keys[key] += 1
         self.bodies.append((path, body))
         told = self.behave(path, key)
         if isinstance(told, str):
             return await _misbehave(writer, told)
         if isinstance(told, tuple):
-            return _write(writer, *told)
+            return _write(writer, *told, replayed=self.keys[key] > 1)
         await asyncio.sleep(self.delay_seconds)
         resource = path.split("/")[3]
         if self.taken.setdefault(resource, key) == key:
@@ -98,11 +98,13 @@ async def _misbehave(writer: asyncio.StreamWriter, how: str) -> bool:
     return False
 
 
-def _write(writer: asyncio.StreamWriter, status: int, document: dict[str, Any]) -> bool:
+def _write(
+    writer: asyncio.StreamWriter, status: int, document: dict[str, Any], *, replayed: bool = False
+) -> bool:
     body = json.dumps(document).encode()
     writer.write(
-        b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nIdempotency-Replayed: false\r\nContent-Length: %d\r\n\r\n%b"
-        % (status, len(body), body)
+        b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nIdempotency-Replayed: %b\r\nContent-Length: %d\r\n\r\n%b"
+        % (status, b"true" if replayed else b"false", len(body), body)
     )
     return True
 

@@ -14,6 +14,7 @@ from scenarios.targets.outcome import Classifier
 from scenarios.targets.target import Action, Node, Rule, TargetError
 from scenarios.targets.wording import Wording
 from service.errors import REFUSALS
+from service.settings import Settings
 
 NODE = Node(label="a", host="127.0.0.1", port=8080)
 VALUES = {"token": "t.o.k", "key": "run-1-1", "resource": 7, "revision": 42, "hold": 9}
@@ -119,6 +120,17 @@ def test_the_built_in_tables_are_canonical_and_name_what_the_actions_create() ->
 
 def test_every_habit_opens_with_something_the_built_in_target_offers() -> None:
     assert {habit.opening for habit in habits().values()} <= set(builtin.ACTIONS)
+
+
+@pytest.mark.parametrize("lease_seconds", [None, 0.5, 2.0, 20.0])
+def test_the_service_accepts_its_times_however_they_are_scaled(lease_seconds: float | None) -> None:
+    sale = Sale(resources=1, capacity=1, hold_seconds=0.5, offer_seconds=0.25, lease_seconds=lease_seconds)
+    environment = {"RESERVATION_DATABASE_URL": "postgresql://x", **builtin.Builtin().environment(sale)}
+    settings = Settings.from_env(environment)
+    assert (settings.hold_seconds, settings.offer_seconds) == (0.5, 0.25)
+    assert settings.sweep_tick_seconds < 1
+    assert settings.leader_lease_seconds == (lease_seconds or 15.0)
+    assert settings.transaction_timeout_ms < 1_000 * settings.leader_lease_seconds
 
 
 def test_two_targets_share_no_secret() -> None:

@@ -1,0 +1,42 @@
+"""A retrier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scenarios.habit import Habit
+from scenarios.journal import Outcome
+
+if TYPE_CHECKING:
+    from scenarios.habit import Answer, Buyer
+
+RETRIES_MAX = 6
+PAUSE_SECONDS = 0.03
+MISTAKEN_SHARE = 0.3
+
+
+def _then(buyer: Buyer, answer: Answer) -> None:
+    held = _insist(buyer, answer)
+    if held.outcome is Outcome.OK and held.created is not None:
+        if buyer.chance("mistake") < MISTAKEN_SHARE:
+            buyer.reuse("hold_two")
+        _insist(buyer, buyer.act("confirm", hold=int(held.created)))
+
+
+def _insist(buyer: Buyer, answer: Answer) -> Answer:
+    """Ask again until it worked, or until the same refusal was told from memory: then it is final."""
+    for retry in range(RETRIES_MAX):
+        if answer.outcome is Outcome.OK or answer.replayed:
+            break
+        buyer.pause(PAUSE_SECONDS * 2**retry * (0.5 + buyer.chance(f"retry {retry}")))
+        answer = buyer.repeat(elsewhere=True)
+    return answer
+
+
+HABIT = Habit(
+    name="retrier",
+    sentence="Loses patience with a lost answer and asks again under the same key, at another node each time; now and then with another wish.",
+    opening="hold",
+    then=_then,
+    operations_max=2 * (1 + RETRIES_MAX) + 1,
+)
