@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import signal
 import sys
 from contextlib import contextmanager
@@ -52,6 +53,8 @@ async def serve(settings: Settings, *, host: str, port: int) -> None:
         timeout_keep_alive=settings.keep_alive_seconds,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
+    gc.collect()
+    gc.freeze()  # what stands by now stays: collections need not walk it again and again
     await Node(config).serve()
 
 

@@ -81,7 +81,6 @@ class Settings:
     redis_permits: int = 1_024
     redis_permit_lease_ms: int = 10_000
     redis_timeout_ms: int = 100
-    redis_connections_max: int = 256
     suppressor_ttl_ms: int = 2_000
     breaker_failures: int = 3
     breaker_open_ms: int = 500

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def table(database: Database, settings: Settings) -> list[Operation]:
     """Return every operation of the control plane."""
     handlers = Handlers(database, settings)
-    return [
-        *_resource_operations(handlers),
+    return [  # routes are tried in this order: what a rush consists of is found at once
         *_hold_operations(handlers),
+        *_resource_operations(handlers),
         *_waitlist_operations(handlers),
         *_offer_operations(handlers),
         *_reservation_operations(handlers),
