@@ -7,7 +7,7 @@ import errno
 import pytest
 import typer
 
-from lastseat.ending import INTERRUPTED, ended_well
+from lastseat.ending import INTERRUPTED, UNHEARD, ended_well
 from lastseat.errors import ExitCode, LabError, UsageError
 
 
@@ -38,6 +38,21 @@ def test_a_command_that_sets_a_code_leaves_with_it() -> None:
     assert left.value.exit_code == 3
 
 
-def test_a_mistake_of_ours_is_not_dressed_up_as_one_of_the_users() -> None:
-    with pytest.raises(ZeroDivisionError), ended_well():
-        _ = 1 / 0
+@pytest.mark.usefixtures("capfd")  # it gives standard output back, which is closed on this way out
+def test_a_verdict_that_nobody_heard_does_not_look_valid() -> None:
+    with pytest.raises(typer.Exit) as left, ended_well():
+        raise BrokenPipeError
+    assert left.value.exit_code == UNHEARD
+
+
+@pytest.mark.parametrize("mistake", [ZeroDivisionError("by zero"), TimeoutError("too late")])
+def test_a_mistake_of_ours_keeps_its_traceback_and_does_not_look_like_a_violation(
+    mistake: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as left, ended_well():
+        raise mistake
+    assert left.value.exit_code == ExitCode.LAB_FAILED
+    told = capsys.readouterr()
+    assert "Traceback" in told.err
+    assert f"{type(mistake).__name__}: {mistake}" in told.err
+    assert "says nothing about the service" in told.err
