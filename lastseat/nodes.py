@@ -11,18 +11,21 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from chaos.fault import Reach
+from chaos.launch_faults import launch_options
 from chaos.network import Link, Network
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, on_a_free_port
+from lastseat.service_part import ServicePart
 from lastseat.waiting import until
 from scenarios.targets.target import Node
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
+    from chaos.schedule import Planned
     from lastseat.children import Child
     from lastseat.lab import Lab
+    from lastseat.providers import ProviderDesk
 
 UP_SECONDS = 20.0
 MIGRATE_SECONDS = 30.0
@@ -42,17 +45,15 @@ def link_names(nodes: int) -> tuple[str, ...]:
 
 @dataclass(slots=True, kw_only=True)
 class Deployment:
-    """The service as it runs in a lab: where its nodes are entered, and which links may be broken."""
+    """The service as it runs in a lab: its database, where its nodes are entered, and what of it may be broken."""
 
+    dsn: str
     nodes: list[Node] = field(default_factory=list)
     children: dict[str, Child] = field(default_factory=dict)
     links: dict[str, Link] = field(default_factory=dict)
     network: Network | None = None
-
-    @property
-    def reach(self) -> Reach:
-        """What faults may touch."""
-        return Reach(network=self.network, links=self.links)
+    parts: dict[str, ServicePart] = field(default_factory=dict)
+    providers: dict[str, ProviderDesk] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +64,13 @@ class Deployer:
     environment: Mapping[str, str]
     mutant: str | None = None
     proxied: Collection[str] = ()
+    faults: Sequence[Planned] = ()
+
+    def argv(self, role: str, module: str, *arguments: str) -> tuple[str, ...]:
+        """Return the command that runs a module of the service as the mutant and the schedule want it."""
+        planted = ("--mutant", self.mutant) if self.mutant else ()
+        tampered = (*planted, *launch_options(self.faults, role))
+        return (sys.executable, "-m", "chaos.launch", *tampered, "--", module, *arguments)
 
     async def migrate(self, dsn: str) -> None:
         """Bring the database to the service's schema."""
@@ -75,12 +83,12 @@ class Deployer:
     @asynccontextmanager
     async def deploy(self, dsn: str, count: int) -> AsyncIterator[Deployment]:
         """Run `count` nodes, each of which has said that it is ready, while the block runs; then end them and their links."""
-        made = Deployment()
+        made = Deployment(dsn=dsn)
         try:
             await self._bring_up(made, dsn, count)
             yield made
         finally:
-            await asyncio.gather(*(_end(child) for child in made.children.values()))
+            await asyncio.gather(*(end(child) for child in made.children.values()))
             if made.network is not None:
                 for link in made.links.values():
                     await made.network.delete(link.name)
@@ -99,15 +107,19 @@ class Deployer:
             raise failures.exceptions[0] from None
 
     async def _node(self, made: Deployment, place: int, label: str, dsn: str) -> None:
-        database = await self._through(made, f"pg-{label}", dsn)
-        redis = await self._through(made, f"redis-{label}", self.lab.redis_url)
+        database = await self.through(made, f"pg-{label}", dsn)
+        redis = await self.through(made, f"redis-{label}", self.lab.redis_url)
         own = {**self.environment, "RESERVATION_DATABASE_URL": database, "RESERVATION_REDIS_URL": redis}
         child, port = await self._start(label, own)
-        made.children[f"node-{label}"] = child
-        edge = await self._through(made, f"edge-{label}", f"http://{LOOPBACK}:{port}")
+        role = child.role
+        made.children[role] = child
+        made.parts[role] = ServicePart(
+            name=role, children=made.children, port=port, ready=lambda again: _ready(again, port)
+        )
+        edge = await self.through(made, f"edge-{label}", f"http://{LOOPBACK}:{port}")
         made.nodes[place] = Node(label=label, host=LOOPBACK, port=urlsplit(edge).port or port)
 
-    async def _through(self, made: Deployment, name: str, url: str) -> str:
+    async def through(self, made: Deployment, name: str, url: str) -> str:
         """Return the URL with a proxied link's address in it, where this run proxies that link."""
         if name not in self.proxied or made.network is None:
             return url
@@ -121,19 +133,19 @@ class Deployer:
 
     async def _start(self, label: str, environment: Mapping[str, str]) -> tuple[Child, int]:
         """Start one node on a free port and wait until it is ready."""
-        planted = ("--mutant", self.mutant) if self.mutant else ()
-        argv = (sys.executable, "-m", "chaos.launch", *planted, "--", "service.node", "--host", LOOPBACK)
+        role = f"node-{label}"
 
         async def start(port: int) -> tuple[Child, int]:
-            child = await self.lab.spawn(f"node-{label}", (*argv, "--port", str(port)), env=environment)
+            argv = self.argv(role, "service.node", "--host", LOOPBACK, "--port", str(port))
+            child = await self.lab.spawn(role, argv, env=environment)
             await _ready(child, port)
             return child, port
 
         return await on_a_free_port(start, self.lab.ports)
 
 
-async def _end(child: Child) -> None:
-    """Ask a node to finish what runs and end; by force where it does not."""
+async def end(child: Child) -> None:
+    """Ask a node or worker to finish what runs and end; by force where it does not."""
     try:
         await child.terminate(END_SECONDS)
     except LabError:

@@ -7,16 +7,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chaos.fault import of_group
 from chaos.nemesis import Nemesis
 from checker import state
 from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
 from lastseat.nodes import Deployer, Deployment, link_names
-from lastseat.records import write_faults
+from lastseat.reach import reach_of
+from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
+from lastseat.workers import dismiss, staffed, worker_links
 from scenarios.load import Load
 from scenarios.plan import lay_plan, people
 
@@ -62,11 +65,11 @@ class Course:
     @property
     def proxied(self) -> tuple[str, ...]:
         """The links that its faults touch; no other is proxied."""
-        wanted = {planned.fault.where for planned in self.faults}
+        wanted = {planned.fault.where for planned in self.faults if planned.fault.acts_on == "link"}
         return tuple(
             link
-            for link in link_names(self.scenario.nodes)
-            if any(link == where or link.startswith(f"{where}-") for where in wanted)
+            for link in (*link_names(self.scenario.nodes), *worker_links(self.scenario.workers))
+            if any(of_group(link, where) for where in wanted)
         )
 
 
@@ -110,15 +113,17 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         progress.phase("settling, then the state at rest and the trail to its end")
         await settle(
             dsn,
-            owed(target.unsettled, staff=()),
+            owed(target.unsettled, staff=tuple(scenario.workers)),
             within_seconds=SETTLE_SECONDS,
             samples=watch.samples,
             say=progress.detail,
         )
+        await dismiss(service)
         await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
         await trail.drain(deadline_seconds=DRAIN_SECONDS)
         trail.to_parquet()
     write_faults(folder, faults)
+    write_effects(folder, [desk.ledger for desk in service.providers.values()])
     return Played(load=summary, faults=faults, links=course.proxied)
 
 
@@ -132,14 +137,17 @@ async def storm(
         else "the crowd comes"
     )
     playing: list[asyncio.Task[None]] = []
-    async with Nemesis(course.faults, service.reach) as nemesis:
+    share = Share(arrivals=plan.arrivals)
+    reach = reach_of(course.lab, service, {"progress": share.ask})
+    async with Nemesis(course.faults, reach) as nemesis:
         progress.faults(tuple(planned.name for planned in course.faults if planned.throughout))
         summary = await load.play(
             plan,
             within_seconds=plan.seconds + plan.arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN,
             on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
-            on_progress=_telling(progress, plan),
+            on_progress=_telling(progress, plan, share),
         )
+        nemesis.load_ended()
         await asyncio.gather(*playing)
     progress.faults(())
     return summary, tuple(nemesis.records)
@@ -169,14 +177,18 @@ async def watching(dsn: str, folder: Path) -> AsyncIterator[Watch]:
 
 @asynccontextmanager
 async def deployed(course: Course, dsn: str) -> AsyncIterator[Deployment]:
-    """Run the service's nodes while the block runs, and end them before the database goes."""
+    """Run the service's nodes and workers while the block runs, and end them before the database goes."""
     deployer = Deployer(
         lab=course.lab,
         environment={**course.target.environment(course.scenario.sale), **course.scenario.settings},
         mutant=course.mutant,
         proxied=course.proxied,
+        faults=course.faults,
     )
-    async with deployer.deploy(dsn, course.scenario.nodes) as service:
+    async with (
+        deployer.deploy(dsn, course.scenario.nodes) as service,
+        staffed(deployer, service, course.scenario.workers, course.folder),
+    ):
         yield service
 
 
@@ -185,8 +197,21 @@ def keys(target: Target) -> dict[str, tuple[str, ...]]:
     return {table.table: table.key for table in target.tables.values()}
 
 
-def _telling(progress: Progress, plan: LoadPlan) -> Callable[[Tally], None]:
+@dataclass(slots=True, kw_only=True)
+class Share:
+    """How much of the load is done, for faults that wait for it."""
+
+    arrivals: int
+    done: int = 0
+
+    async def ask(self) -> float:
+        """Return it as a share from 0 to 1."""
+        return min(1.0, self.done / self.arrivals)
+
+
+def _telling(progress: Progress, plan: LoadPlan, share: Share) -> Callable[[Tally], None]:
     def tell(tally: Tally) -> None:
+        share.done = tally.done
         progress.load(done=tally.done, total=plan.arrivals, ok=tally.ok, fail=tally.fail, info=tally.info)
 
     return tell

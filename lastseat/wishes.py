@@ -9,8 +9,9 @@ from chaos.faults import FaultSpellingError, parse
 from checker.invariants import InvariantError
 from checker.invariants import load as load_invariants
 from lastseat.errors import UsageError
-from lastseat.nodes import link_names
+from lastseat.reach import CONDITIONS, places
 from lastseat.request import Request
+from lastseat.workers import KINDS
 from scenarios import registry, validation
 from scenarios.targets.builtin import ACTIONS
 
@@ -84,7 +85,7 @@ def known_invariants(folders: tuple[Path, ...]) -> None:
 
 
 def _of_the_scenario(scenario: Scenario) -> None:
-    names = validation.known(links=link_names(scenario.nodes))
+    names = validation.known(places=places(scenario), conditions=CONDITIONS, workers=tuple(KINDS))
     try:
         validation.refuse(scenario, names=names, actions=ACTIONS)
     except validation.ScenarioRefused as refused:

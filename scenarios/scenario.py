@@ -49,7 +49,7 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One story, played by the bench; refused by `scenarios.validation` before anything starts if it cannot mean anything."""
+    """One story, played by the bench on `nodes` and so many `workers` of each kind; refused by `scenarios.validation` before anything starts if it cannot mean anything."""
 
     name: str
     story: str
@@ -60,6 +60,7 @@ class Scenario:
     faults: tuple[Planned, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     nodes: int = 2
+    workers: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     profile: Profile = "smoke"
 

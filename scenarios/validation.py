@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import checker
+from chaos.fault import of_group
 from checker import assumptions
 from scenarios.habit import habits
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from importlib.resources.abc import Traversable
 
+    from chaos.fault import Place
     from scenarios.scenario import Scenario
     from scenarios.targets.target import Action
 
@@ -28,19 +30,30 @@ class ScenarioRefused(Exception):  # noqa: N818 — the sentences are the messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """The names a scenario may use, gathered from where each of them is defined; `links` are those of its lab (None: unknown)."""
+    """The names a scenario may use, gathered from where each of them is defined; those of its lab are None where unknown.
+
+    `places` are its links, parts and providers, by what a fault acts on; `workers` are the kinds there are.
+    """
 
     invariants: Collection[str]
     assumptions: Collection[str]
-    links: Collection[str] | None = None
+    places: Mapping[Place, Collection[str]] | None = None
+    conditions: Collection[str] | None = None
+    workers: Collection[str] | None = None
 
 
-def known(links: Collection[str] | None = None) -> Known:
-    """Gather what there is: an invariant is a file in `checker/invariants/`; the links are those that the lab can lay."""
+def known(
+    places: Mapping[Place, Collection[str]] | None = None,
+    conditions: Collection[str] | None = None,
+    workers: Collection[str] | None = None,
+) -> Known:
+    """Gather what there is: an invariant is a file in `checker/invariants/`; the rest is what the lab can have."""
     root = files(checker) / "invariants"
     return Known(
         invariants=frozenset(_stems(root)),
-        links=links,
+        places=places,
+        conditions=conditions,
+        workers=workers,
         assumptions=frozenset((*assumptions.names("vacuity"), *assumptions.names("evidence"))),
     )
 
@@ -55,6 +68,7 @@ def refuse(scenario: Scenario, *, names: Known, actions: Mapping[str, Action]) -
 def refusals(scenario: Scenario, *, names: Known, actions: Mapping[str, Action]) -> Iterator[str]:
     """Yield one sentence for each reason why the scenario cannot be played."""
     yield from _of_the_sale(scenario)
+    yield from _of_the_staff(scenario, names)
     yield from _of_the_crowd(scenario, actions)
     yield from _of_the_faults(scenario, names)
     yield from _of_the_judgement(scenario, names)
@@ -77,6 +91,14 @@ def _of_the_sale(scenario: Scenario) -> Iterator[str]:
         yield f"an owner may have at least one seat, not {sale.owner_limit}"
     if not 1 <= scenario.nodes <= _NODES_MAX:
         yield f"it needs 1 to {_NODES_MAX} nodes, not {scenario.nodes}"
+
+
+def _of_the_staff(scenario: Scenario, names: Known) -> Iterator[str]:
+    for kind, many in scenario.workers.items():
+        if names.workers is not None and kind not in names.workers:
+            yield f"there is no worker {kind!r}; there are: {', '.join(names.workers)}"
+        if not 1 <= many <= _NODES_MAX:
+            yield f"it needs 1 to {_NODES_MAX} workers of a kind, not {many}"
 
 
 def _of_the_crowd(scenario: Scenario, actions: Mapping[str, Action]) -> Iterator[str]:
@@ -112,11 +134,13 @@ def _of_the_widths(scenario: Scenario) -> Iterator[str]:
 
 def _of_the_faults(scenario: Scenario, names: Known) -> Iterator[str]:
     for planned in scenario.faults:
-        where = planned.fault.where
-        if names.links is not None and not any(
-            link == where or link.startswith(f"{where}-") for link in names.links
-        ):
-            yield f"fault {planned.name} breaks {where!r}; there are: {', '.join(sorted(names.links))}"
+        fault, after = planned.fault, planned.after
+        if names.places is not None:
+            there = names.places[fault.acts_on]
+            if not any(of_group(name, fault.where) for name in there):
+                yield f"fault {planned.name} breaks {fault.where!r}; there are: {', '.join(sorted(there)) or 'none'}"
+        if after is not None and names.conditions is not None and after.probe not in names.conditions:
+            yield f"fault {planned.name} waits for {after.probe!r}; there are: {', '.join(names.conditions)}"
     if len({planned.name for planned in scenario.faults}) != len(scenario.faults):
         yield "it plans a fault twice"
 

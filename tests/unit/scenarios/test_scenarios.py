@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from chaos.faults import Cut, at
+from chaos.faults import Cut, Kill, at, when
 from checker.assumptions import happened
 from checker.brief import Assumption
 from scenarios import registry, validation
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from scenarios.scenario import Profile, Scenario
 
 RACE = registry.find("last_seat_race")
-KNOWN = validation.known(links=("edge-a", "edge-b", "pg-a", "pg-b", "redis-a", "redis-b"))
+KNOWN = validation.known(
+    places={
+        "link": ("edge-a", "edge-b", "pg-a", "pg-b", "redis-a", "redis-b"),
+        "part": ("node-a", "postgres"),
+        "provider": (),
+    },
+    conditions=("progress",),
+    workers=("expiry", "notifier"),
+)
 
 
 def test_the_race_of_the_last_seat_is_two_hundred_times_ten() -> None:
@@ -82,6 +90,14 @@ IMPOSSIBLE = {
     "fault cut:payment@1s+1s breaks 'payment'": replace(
         RACE, faults=(at(seconds=1, inject=Cut("payment"), heal_after=1),)
     ),
+    "fault kill:node-c@1s+1s breaks 'node-c'; there are: node-a, postgres": replace(
+        RACE, faults=(at(seconds=1, inject=Kill("node-c"), heal_after=1),)
+    ),
+    "waits for 'regress'; there are: progress": replace(
+        RACE, faults=(when("regress", at_least=0.5, inject=Kill("node-a"), heal_after=1),)
+    ),
+    "no worker 'cleaner'; there are: expiry, notifier": replace(RACE, workers={"cleaner": 1}),
+    "1 to 64 workers of a kind": replace(RACE, workers={"expiry": 0}),
     "a fault twice": replace(RACE, faults=2 * (at(seconds=1, inject=Cut("pg"), heal_after=1),)),
     "1 to 64 nodes": replace(RACE, nodes=0),
     "tells no story": replace(RACE, story=" "),
