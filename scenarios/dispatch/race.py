@@ -21,25 +21,27 @@ if TYPE_CHECKING:
 
 def run_races(plan: LoadPlan, client: Client, stopped: Callable[[], bool]) -> None:
     """Play this shard's races, as many abreast as the barrier says; raises Unclassified, NotConnected, JournalFull."""
-    first = 0
+    first = arrived = 0
     for barrier in plan.schedule.barriers():
-        course = _Course(plan, client, barrier, first)
+        course = _Course(plan, client, barrier, first, arrived)
         mine = (n for n in range(barrier.races) if (first + n) % plan.shards == plan.shard and not stopped())
         lanes = [gevent.spawn(course.run, mine) for _ in range(barrier.abreast)]
         gevent.joinall(lanes, raise_error=True)
         first += barrier.races
+        arrived += barrier.races * barrier.width
 
 
 class _Course:
-    """The races of one barrier; `first` is the global number of its first race."""
+    """The races of one barrier; `first` is the global number of its first race, `arrived` of that race's first arrival."""
 
-    __slots__ = ("_barrier", "_client", "_first", "_openings", "_plan")
+    __slots__ = ("_arrived", "_barrier", "_client", "_first", "_openings", "_plan")
 
-    def __init__(self, plan: LoadPlan, client: Client, barrier: Barrier, first: int) -> None:
+    def __init__(self, plan: LoadPlan, client: Client, barrier: Barrier, first: int, arrived: int) -> None:
         self._plan = plan
         self._client = client
         self._barrier = barrier
         self._first = first
+        self._arrived = arrived
         self._openings = [habits()[name].opening for name in Shares(plan.habits).dealt(barrier.races)]
 
     def run(self, numbers: Iterator[int]) -> None:
@@ -47,15 +49,15 @@ class _Course:
         play = _one_by_one if self._barrier.apart else _together
         for number in numbers:
             self._client.arrivals += self._barrier.width
-            play(self._client, list(self._line_up(self._first + number, self._openings[number])))
+            play(self._client, list(self._line_up(number, self._openings[number])))
 
-    def _line_up(self, race: int, action: str) -> Iterator[Prepared]:
+    def _line_up(self, number: int, action: str) -> Iterator[Prepared]:
         """Word every buyer's request; who leaves first, and so which node is asked first, changes from race to race."""
-        plan, width = self._plan, self._barrier.width
+        plan, width, race = self._plan, self._barrier.width, self._first + number
         turn = pick(plan.seed, race, "first off", width)
         for place in range(width):
             lane = (place + turn) % width
-            arrival = race * width + lane
+            arrival = self._arrived + number * width + lane
             yield self._client.prepare(
                 action,
                 node=lane % len(plan.nodes),

@@ -55,6 +55,16 @@ async def test_nothing_is_sent_twice_and_the_history_is_what_was_sent(stand: Sta
     assert {row["key"] for row in gather(stand.folder).to_pylist()} == set(stand.office.keys)
 
 
+async def test_everyone_has_a_key_of_their_own_where_races_differ_in_width(stand: Stand) -> None:
+    plan = stand.plan(barrier(2, width=10) + barrier(3, width=4), resources=5)
+    summary = await play(plan, stand.spawn, within_seconds=30)
+    table = gather(stand.folder)
+    keys = table.column("key").to_pylist()
+    assert (
+        summary.tally.done == len(set(keys)) == len(set(table.column("owner").to_pylist())) == 2 * 10 + 3 * 4
+    )
+
+
 async def test_every_other_race_names_the_revision_it_saw(stand: Stand) -> None:
     await play(stand.plan(), stand.spawn, within_seconds=30)
     careful = {path for path, body in stand.office.bodies if "expectedResourceRevision" in body}
