@@ -11,7 +11,7 @@ from checker import assumptions
 from checker.brief import read_brief
 from checker.evidence import open_evidence
 from checker.invariants import load
-from checker.verdict import Finding, Judgement, Premise, Verdict, outrank
+from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, outrank
 from checker.witness import witness
 
 if TYPE_CHECKING:
@@ -103,11 +103,20 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
             counted,
             judgement=Judgement.INVALID,
             counter_examples=tuple(_plain(row) for row in shown),
-            witness=witness(evidence, shown[0]),
+            witness=_story(evidence, shown[0]),
         )
     return _unviolated(
         counted, [premise for premise in premises if premise.kind == "vacuity" and not premise.holds]
     )
+
+
+def _story(evidence: Evidence, example: dict[str, Any]) -> tuple[WitnessLine, ...]:
+    """Tell the witness; a column of a user's own may bear a name that means something else here."""
+    try:
+        return witness(evidence, example)
+    except (duckdb.Error, ValueError, TypeError) as error:
+        said = f"the columns of the counter-example tell no story: {_first_line(error)}"
+        return (WitnessLine(at_ms=None, who="in sum", what=said),)
 
 
 def _unviolated(finding: Finding, vacuous: Sequence[Premise]) -> Finding:

@@ -162,3 +162,13 @@ def test_values_that_json_does_not_have_are_shown_as_text(run: Run, tmp_path: Pa
         run, own(tmp_path / "ours", counter_examples="SELECT [1, 2] AS listed, DATE '2026-01-02' AS day")
     )
     assert finding.counter_examples == ({"listed": "[1, 2]", "day": "2026-01-02"},)
+
+
+@pytest.mark.parametrize("column", ["'x' AS op", "'r' AS resource, 'x' AS commit_lsn"])
+def test_a_violation_stands_though_its_columns_tell_no_story(run: Run, tmp_path: Path, column: str) -> None:
+    sale(run)
+    finding = _own_finding(run, own(tmp_path / "ours", counter_examples=f"SELECT {column}"))
+    assert finding.judgement is Judgement.INVALID
+    assert [line.what.partition(":")[0] for line in finding.witness] == [
+        "the columns of the counter-example tell no story"
+    ]
