@@ -103,3 +103,12 @@ def test_an_acknowledged_end_that_came_is_valid(run: Run, kind: str, state: str)
     run.commit(5, run.held("h1", "r", state=state), run.counted("r", 1 if state == "CONFIRMED" else 0))
     run.operation(kind, "h1", sent=4, done=6, key="end")
     assert run.finding(NAME).judgement is Judgement.VALID
+
+
+def test_what_a_lost_load_process_was_told_is_not_known_to_stand(run: Run) -> None:
+    run.resource("r", capacity=5)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.given(shards=2)
+    finding = run.finding(NAME)
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "nothing from load process 1" in (finding.reason or "")

@@ -1,7 +1,7 @@
 -- name: acknowledged_is_persisted
 -- sentence: What a buyer was told had happened stands in the database, as it was asked for and for nobody else.
 -- needs: operations, trail, holds
--- rests on: trail_complete
+-- rests on: trail_complete, history_complete
 -- catches: commit-unknown, dirty-connection, rowcount-ignored
 
 -- looked at
