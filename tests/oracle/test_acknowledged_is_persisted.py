@@ -112,3 +112,15 @@ def test_what_a_lost_load_process_was_told_is_not_known_to_stand(run: Run) -> No
     finding = run.finding(NAME)
     assert finding.judgement is Judgement.UNKNOWN
     assert "nothing from load process 1" in (finding.reason or "")
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_reservation_that_a_buyer_was_told_of_is_there(run: Run, stands: bool) -> None:
+    run.offers_reservations()
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    made = [run.reserved("res", "r")] if stands else []
+    count = run.counted("r", len(made))
+    run.commit(5, *run.recorded("c", kind="confirm"), run.held("h1", "r", state="CONFIRMED"), *made, count)
+    run.operation("confirm", "h1", sent=4, done=6, key="c", created="res")
+    assert run.violated() == (set() if stands else {NAME})

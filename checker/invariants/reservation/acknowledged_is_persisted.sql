@@ -6,7 +6,11 @@
 
 -- looked at
 SELECT count(*) FROM operations o
-WHERE o.outcome = 'ok' AND (o.kind = 'hold' AND coalesce(o.created, o.key) IS NOT NULL OR o.kind IN ('confirm', 'cancel'));
+WHERE o.outcome = 'ok' AND (o.kind = 'hold' AND coalesce(o.created, o.key) IS NOT NULL OR o.kind IN ('confirm', 'cancel')
+    OR o.created IS NOT NULL AND (
+        o.kind = 'accept_offer' AND (SELECT reservations FROM offered)
+        OR o.kind = 'join_waitlist' AND (SELECT waitlist_entries FROM offered)
+    ));
 
 -- counter-examples
 WITH made_holds AS (SELECT id, image.resource AS resource, image.quantity AS quantity, image.key AS key FROM made WHERE made = 'holds'),
@@ -28,6 +32,14 @@ told AS (
     LEFT JOIN given g ON g.id = o.created
     LEFT JOIN senders s ON s.key = h.key AND s.owner = o.owner AND s.tenant IS NOT DISTINCT FROM o.tenant
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
+),
+-- What else an answer names. A hold that is CONFIRMED without the reservation no longer holds the seat that was sold.
+named AS (
+    SELECT op, kind, key, created, CASE WHEN kind = 'join_waitlist' THEN 'waitlist_entries' ELSE 'reservations' END AS made
+    FROM operations CROSS JOIN offered
+    WHERE outcome = 'ok' AND created IS NOT NULL AND (
+        kind IN ('confirm', 'accept_offer') AND reservations OR kind = 'join_waitlist' AND waitlist_entries
+    )
 ),
 ended AS (
     SELECT id, bool_or(state = 'CONFIRMED') AS confirmed, bool_or(state <> 'ACTIVE') AS ended FROM (
@@ -51,4 +63,8 @@ SELECT o.op, o.kind, o.subject, o.key, CASE
     END
 FROM operations o LEFT JOIN ended e ON e.id = o.subject
 WHERE o.outcome = 'ok'
-    AND (o.kind = 'confirm' AND NOT coalesce(e.confirmed, false) OR o.kind = 'cancel' AND NOT coalesce(e.ended, false));
+    AND (o.kind = 'confirm' AND NOT coalesce(e.confirmed, false) OR o.kind = 'cancel' AND NOT coalesce(e.ended, false))
+UNION ALL
+SELECT n.op, n.kind, NULL, n.key, 'there is no ' || n.created || ' among the ' || n.made
+FROM named n LEFT JOIN made m ON m.made = n.made AND m.id = n.created
+WHERE m.id IS NULL;
