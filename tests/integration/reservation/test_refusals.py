@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,9 @@ async def scene(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
-        yield Scene(service, start, until, sessions, stack, monkeypatch, await service.resource(1))
+        made = Scene(service, start, until, sessions, stack, monkeypatch, await service.resource(1))
+        yield made
+    await asyncio.gather(*made.pending)
 
 
 def test_every_refusal_has_a_scene_that_provokes_it() -> None:

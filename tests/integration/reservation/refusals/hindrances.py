@@ -20,8 +20,7 @@ async def _(s: Scene) -> Shot:
     hold = await s.hold()
     shot = Shot(by=s.alice, path=f"/api/holds/{hold}/confirm")
     await s.lock_the_room()
-    first = asyncio.ensure_future(shot.fire())
-    s.stack.push_async_callback(asyncio.wait, [first])
+    s.pending.append(asyncio.ensure_future(shot.fire()))
     await s.somebody_waits()
     return shot
 

@@ -49,6 +49,7 @@ class Scene:
     stack: AsyncExitStack
     monkeypatch: pytest.MonkeyPatch
     room: int = 0
+    pending: list[asyncio.Future[Any]] = field(default_factory=list)  # over once nothing is locked any more
 
     @property
     def alice(self) -> Any:
@@ -94,8 +95,8 @@ class Scene:
         """A shot at a node of its own where another's hold waits for the locked room."""
         crowded = await self.start(**limits)
         await self.lock_the_room()
-        first = asyncio.ensure_future(crowded.person("carol").post(f"/api/resources/{self.room}/holds", {}))
-        self.stack.push_async_callback(asyncio.wait, [first])
+        first = crowded.person("carol").post(f"/api/resources/{self.room}/holds", {})
+        self.pending.append(asyncio.ensure_future(first))
         await self.somebody_waits()
         return Shot(by=crowded.person("alice"), path=f"/api/resources/{self.room}/holds")
 

@@ -28,7 +28,6 @@ _CREATE: Final = """
 INSERT INTO resources (tenant, code, capacity, per_owner_limit, hold_ttl, offer_ttl)
 VALUES ($1, 'room', $2, $3, '60 s', '30 s') RETURNING id
 """
-_DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
 
 class Stage:
@@ -62,12 +61,6 @@ class Stage:
         except BaseException as error:
             error.add_note("\n".join([f"What happened in {example}:", *world.transcript]))
             raise
-
-    async def deadlocks(self) -> int:
-        """Return how often two transactions of the database waited for each other."""
-        await self._sql.execute("SELECT pg_stat_clear_snapshot()")
-        found: int = await self._sql.fetchval(_DEADLOCKS)
-        return found
 
 
 @asynccontextmanager
