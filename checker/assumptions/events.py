@@ -63,10 +63,11 @@ def _landed(evidence: Evidence, parameters: Parameters) -> Measured:
     return Measured(holds, f"{', '.join(parameters)} landed during the load, and healed", "; ".join(said))
 
 
-# Whether each fault of a name landed, was healed, was in force between the first request and the last answer, and what went wrong.
+# Whether each fault of a name landed, was healed, was in force between the first request and the last answer, and what
+# went wrong. In force from its injection: the proof may come a while after the effect.
 _LANDINGS: Final = """
 SELECT landed_ns IS NOT NULL, healed_ns IS NOT NULL,
-    coalesce(landed_ns <= until_ns, false) AND coalesce(healed_ns, landed_ns) >= since_ns, error
+    coalesce(least(injected_ns, landed_ns) <= until_ns, false) AND coalesce(healed_ns, landed_ns) >= since_ns, error
 FROM faults, (SELECT min(sent_ns) AS since_ns, max(greatest(sent_ns, done_ns)) AS until_ns FROM operations)
 WHERE ? IN (fault, kind, "where") ORDER BY planned_ns, fault
 """

@@ -63,3 +63,9 @@ def test_a_fault_after_which_things_were_not_well_again_does_not_count(run: Run)
         False,
         "redis: 1 of 1 landed (not well after healing: no answer)",
     )
+
+
+def test_a_fault_whose_proof_came_late_was_there_from_its_injection(run: Run) -> None:
+    one_sale(run)
+    run.fault("redis", injected=2, landed=4)
+    assert run.premise(landed("redis")).holds

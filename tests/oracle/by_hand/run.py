@@ -69,7 +69,13 @@ class Run:
         )
 
     def fault(
-        self, name: str, *, landed: float | None, healed: float | None = 20, error: str | None = None
+        self,
+        name: str,
+        *,
+        landed: float | None,
+        healed: float | None = 20,
+        error: str | None = None,
+        injected: float | None = None,
     ) -> None:
         self.faults.append(
             {
@@ -77,7 +83,7 @@ class Run:
                 "kind": "cut",
                 "where": "redis-a",
                 "planned_ns": T0_NS,
-                "injected_ns": T0_NS,
+                "injected_ns": ns_at(landed if injected is None else injected),
                 "landed_ns": None if landed is None else T0_NS + round(landed * MS),
                 "healed_ns": None if healed is None else T0_NS + round(healed * MS),
                 "proof": "ECONNREFUSED" if landed is not None else None,
