@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pgbench
 from callers import BenchmarkError, call
+from machine import Neighbours
 
 from lastseat.errors import LabError
 from lastseat.lab import Lab
@@ -62,9 +63,21 @@ class Kind:
     """One thing that is measured: a name, how one round of it is had, and what its rounds came to."""
 
     name: str
-    play: Callable[[], Awaitable[float]]
+    once: Callable[[], Awaitable[float]]
     rounds: list[float] = field(default_factory=list)
     node_micros: list[float] = field(default_factory=list)
+    others_cores: list[float] = field(default_factory=list)
+
+    async def play(self) -> None:
+        """Play one round more."""
+        neighbours = Neighbours()
+        self.rounds.append(await self.once())
+        self.others_cores.append(neighbours.cores())
+
+    def forget(self) -> None:
+        """Begin anew: what was played until now was for warming up."""
+        for each in (self.rounds, self.node_micros, self.others_cores):
+            each.clear()
 
     @property
     def median(self) -> float:
@@ -149,13 +162,13 @@ def kinds(bench: Bench) -> dict[str, Kind]:
     def over_http(name: str, deployment: Deployment, resources: range) -> Kind:
         node = psutil.Process(next(iter(deployment.children.values())).pid)
 
-        async def play() -> float:
+        async def once() -> float:
             before = sum(node.cpu_times()[:2])
             tally = await bench.holds(deployment, resources)
             kind.node_micros.append((sum(node.cpu_times()[:2]) - before) / len(tally.latencies) * 1e6)
             return tally.per_second
 
-        kind = Kind(name, play)
+        kind = Kind(name, once)
         return kind
 
     return {
@@ -204,10 +217,12 @@ def _metrics(port: int) -> str:
 
 def show(measured: dict[str, Kind]) -> None:
     """Print medians, rounds and ratios."""
-    print(f"{'holds a second':24} {'median':>8}   rounds")
+    print(f"{'holds a second':24} {'median':>7} {'others':>12} {'node CPU':>10}   rounds")
     for kind in measured.values():
-        cpu = f"   node CPU {statistics.median(kind.node_micros):.0f} µs a hold" if kind.node_micros else ""
-        print(f"{kind.name:24} {kind.median:8.0f}   {' '.join(f'{each:.0f}' for each in kind.rounds)}{cpu}")
+        others = f"{statistics.median(kind.others_cores):.1f} cores"
+        cpu = f"{statistics.median(kind.node_micros):.0f} µs" if kind.node_micros else ""
+        rounds = " ".join(f"{each:.0f}" for each in kind.rounds)
+        print(f"{kind.name:24} {kind.median:7.0f} {others:>12} {cpu:>10}   {rounds}")
     print()
     for name, over, under, goal in (
         ("separate commits, hot row, of pgbench", "hot", "pgbench hot", GOAL_SEPARATE),
@@ -238,11 +253,11 @@ async def measure(given: argparse.Namespace) -> None:
             measured = kinds(bench)
             for kind in measured.values():  # connections, plans and caches of everyone, uncounted
                 await kind.play()
-                kind.node_micros.clear()
+                kind.forget()
             loads = [os.getloadavg()[0]]
             for _ in range(given.rounds):
                 for kind in measured.values():
-                    kind.rounds.append(await kind.play())
+                    await kind.play()
                 loads.append(os.getloadavg()[0])
             print(
                 f"{os.cpu_count()} cores, {given.clients} clients, {given.rounds} rounds of {given.seconds} s"
