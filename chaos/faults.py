@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chaos import spelling
 from chaos.fault import Fault, NotSeen, Reach, Unwell
-from chaos.launch_faults import Clock
+from chaos.launch_faults import Clock, CrashAt
 from chaos.link_faults import Blackhole, Cut, Latency, LinkFault
 from chaos.process_faults import Crash, Kill, Pause, ProcessFault, Restart, Terminate
 from chaos.provider_faults import ProviderFault
@@ -26,6 +26,7 @@ __all__ = [
     "Clock",
     "Condition",
     "Crash",
+    "CrashAt",
     "Cut",
     "Fault",
     "FaultSpellingError",
@@ -55,7 +56,7 @@ __all__ = [
 
 _KINDS: tuple[type[LinkFault | ProcessFault | ProviderFault], ...] = (
     *(Bandwidth, Blackhole, Cut, Latency, LimitData, LostReply, Reset, Slicer, SlowClose),
-    *(Pause, Kill, Terminate, Restart, Crash, Flush, Rollback, Clock),
+    *(Pause, Kill, Terminate, Restart, Crash, Flush, Rollback, Clock, CrashAt),
     ProviderFault,
 )
 KINDS: Mapping[str, type[LinkFault | ProcessFault | ProviderFault]] = {each.kind: each for each in _KINDS}

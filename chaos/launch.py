@@ -1,7 +1,7 @@
-"""`python -m chaos.launch [--mutant NAME] [--clock-offset SECONDS] -- MODULE ARGS…`: run a module, tampered with.
+"""`python -m chaos.launch [OPTIONS] -- MODULE ARGS…`: run a module, tampered with.
 
-The clock is shifted and the bug planted before the module runs as `__main__`, in this process and with its own
-arguments, so that its code needs no hook for either.
+The clock is shifted, the bug and the crash points are planted before the module runs as `__main__`, in this process
+and with its own arguments, so that its code needs no hook for any of them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import runpy
 import sys
 from typing import TYPE_CHECKING
 
-from chaos import clock
+from chaos import clock, crash_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE = "python -m chaos.launch [--mutant NAME] [--clock-offset SECONDS] -- MODULE ARGS…"
+USAGE = "python -m chaos.launch [--mutant NAME] [--clock-offset SECONDS] [--crash-at POINT …] -- MODULE ARGS…"
 
 
 def launch(arguments: Sequence[str]) -> None:
@@ -26,6 +26,8 @@ def launch(arguments: Sequence[str]) -> None:
         clock.shift(own.clock_offset)
     if own.mutant is not None:
         _plant(own.mutant)
+    for spelled in own.crash_at:
+        _plant_crash(spelled)
     sys.argv = [module, *its]  # runpy puts the module's file in the first place
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
@@ -35,6 +37,13 @@ def _split(arguments: Sequence[str]) -> tuple[argparse.Namespace, Sequence[str]]
     parser.add_argument("--mutant", metavar="NAME", help="the bug to plant")
     parser.add_argument(
         "--clock-offset", metavar="SECONDS", type=float, default=0.0, help="how wrong its clock is"
+    )
+    parser.add_argument(
+        "--crash-at",
+        metavar="MODULE:FUNCTION[:before|after][:N]",
+        action="append",
+        default=[],
+        help="the call of a function at which this process kills itself; may be given again",
     )
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
     own = parser.parse_args(arguments[:end])
@@ -50,6 +59,14 @@ def _plant(name: str) -> None:
     try:
         mutants.plant(name)
     except (mutants.UnknownMutant, mutants.BrokenMutant) as error:
+        sys.stderr.write(f"chaos.launch: {error}\n")
+        raise SystemExit(2) from error
+
+
+def _plant_crash(spelled: str) -> None:
+    try:
+        crash_points.plant(crash_points.read(spelled))
+    except crash_points.CrashPointError as error:
         sys.stderr.write(f"chaos.launch: {error}\n")
         raise SystemExit(2) from error
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chaos import crash_points
 from chaos.fault import LEADER, NotSeen, of_group
 from chaos.parts import PartError
 from chaos.process_faults import ProcessFault
-from chaos.values import signed
+from chaos.values import signed, word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from chaos.fault import Reach
     from chaos.schedule import Planned
 
 CLOCK_SECONDS_LEAST = 5
 _TOLERANCE_SECONDS = 2.0
+_CRASH_OPTION = "--crash-at="
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,45 @@ class Clock(ProcessFault):
         return "; ".join(seen)
 
 
+@dataclass(frozen=True, slots=True)
+class CrashAt(ProcessFault):
+    """The process kills itself (kill -9) at a call of a function of its own; started again, without that, after the load."""
+
+    kind = "crash_at"
+    span = "throughout"
+    awaits_victim = True
+    roles = ("node", "worker")
+    point: str = word()
+
+    def __post_init__(self) -> None:
+        """Refuse a point that cannot be read."""
+        super(CrashAt, self).__post_init__()
+        crash_points.read(self.point)
+        if self.where == LEADER:
+            raise ValueError(f"{self} must be of processes known when they start")
+
+    async def inject(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - processes carry no tag
+        """Remember whom it may hit: they were started so."""
+        await self.take_hold(reach)
+
+    async def prove(self, reach: Reach, usual_seconds: float) -> str:  # noqa: ARG002 - no matter of time
+        """See one of them dead."""
+        if dead := [part.name for part in reach.held[self].parts if not part.running]:
+            return f"{', '.join(dead)} died at {self.point}"
+        raise NotSeen(f"nobody has come to {self.point}")
+
+
 def launch_options(schedule: Iterable[Planned], name: str) -> tuple[str, ...]:
     """Return what `chaos.launch` must be told to start the part of that name as the schedule wants it."""
-    return tuple(
-        f"--clock-offset={planned.fault.offset_s}"
-        for planned in schedule
-        if isinstance(planned.fault, Clock) and of_group(name, planned.fault.where)
-    )
+    options: list[str] = []
+    for fault in (planned.fault for planned in schedule if of_group(name, planned.fault.where)):
+        if isinstance(fault, Clock):
+            options.append(f"--clock-offset={fault.offset_s}")
+        if isinstance(fault, CrashAt):
+            options.append(f"{_CRASH_OPTION}{fault.point}")
+    return tuple(options)
+
+
+def without_crash_points(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that starts the same process again, so that it gets past the point at which it crashed."""
+    return tuple(each for each in argv if not each.startswith(_CRASH_OPTION))

@@ -95,7 +95,7 @@ class ProviderFault:
                 raise NotSeen(f"no request has met {self}")
             if alive := [each for each in met.killed if "not killed" in each]:
                 raise NotSeen("; ".join(alive))
-            return "; ".join(met.killed) or f"{met.requests} requests met it"
+            return "; ".join(met.killed) or f"requests that met it: {met.requests}"
         if usual_seconds >= self.by_ms / 1_000 and self.does == "late":
             raise NotSeen(f"{self} cannot be told from a usual answer after {usual_seconds * 1000:.1f} ms")
         sight = await _ask(provider, self.by_ms / 1_000 + ANSWER_SECONDS)
@@ -106,9 +106,11 @@ class ProviderFault:
         return f"a probe was {_ending(sight)} after {sight.seconds * 1000:.1f} ms"
 
     async def victims(self, reach: Reach) -> str:
-        """Count the requests that met it."""
+        """Count the requests that met it, unless its proof has done so."""
+        if self.awaits_victim:
+            return ""
         met = await reach.providers[self.where].met()
-        return f"{met.requests} requests met it"
+        return f"requests that met it: {met.requests}"
 
     async def heal(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - as above
         """Have it accept again, and start those whom it had killed."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from chaos.launch_faults import without_crash_points
 from chaos.parts import PartError
 from lastseat.children import tail
 from lastseat.ports import LOOPBACK
@@ -68,11 +69,13 @@ class ServicePart:
         return await self._turns.take(self.name, terminate)
 
     async def start(self) -> None:
-        """Start it again as it was, if it has ended, and wait until it answers. Raises PartError."""
+        """Start it again, if it has ended, as it was but for crash points, and wait until it answers. Raises PartError."""
 
         async def start() -> None:
             if self.children[self.name].exited:
-                child = self.children[self.name] = await self.children[self.name].respawn()
+                before = self.children[self.name]
+                again = replace(before.start, argv=without_crash_points(before.start.argv))
+                child = self.children[self.name] = await before.supervision.spawn(again)
                 await self.ready(child)
 
         await self._turns.take(self.name, start)

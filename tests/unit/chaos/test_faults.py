@@ -14,6 +14,7 @@ from chaos.faults import (
     Blackhole,
     Clock,
     Crash,
+    CrashAt,
     Cut,
     FaultSpellingError,
     Flush,
@@ -35,7 +36,7 @@ from chaos.faults import (
     throughout,
     when,
 )
-from chaos.launch_faults import launch_options
+from chaos.launch_faults import launch_options, without_crash_points
 from chaos.network import Link
 from chaos.schedule import clashing
 
@@ -62,6 +63,7 @@ SPELLINGS = [
     ("rollback:redis=250ms@progress=25%", when("progress", at_least=0.25, inject=Rollback("redis", lost_ms=250))),
     ("clock:node-b=+3600s", throughout(inject=Clock("node-b", 3600))),
     ("clock:worker=-60s", throughout(inject=Clock("worker", -60))),
+    ("crash_at:worker-notifier=service.reservation.outbox:claim:after:2", throughout(inject=CrashAt("worker-notifier", "service.reservation.outbox:claim:after:2"))),
     ("provider:notification=down@1s+2s", at(seconds=1, inject=ProviderFault("notification", "down"), heal_after=2)),
     ("provider:notification=late,by=300ms", throughout(inject=ProviderFault("notification", "late", by_ms=300))),
     ("provider:payment=kill_caller,times=1,path=charges", throughout(inject=ProviderFault("payment", "kill_caller", times=1, path="charges"))),
@@ -115,6 +117,7 @@ def test_other_units_and_left_out_values_are_read(spelled: str, planned: object)
         ("clock:node-b", "no value, though clock needs one"),
         ("kill:node-a@progress=0%+1s", "progress must be waited for until above 0 %"),
         ("kill:node-a@progress=half+1s", "'half' where a number in % belongs"),
+        ("crash_at:node-a=holds", "'holds' is not of the form MODULE:FUNCTION[:before|after][:N]"),
         ("provider:notification=sleep", "does of provider:notification must be retry or decline or"),
         ("provider:notification=late", "late needs by=…ms"),
         ("provider:notification=down,times=x", "'x' where a number belongs"),
@@ -219,6 +222,12 @@ def test_the_launcher_is_told_of_clocks_that_are_wrong_throughout() -> None:
     schedule = [throughout(inject=Clock("node", 60)), throughout(inject=Clock("worker-expiry", -60))]
     assert launch_options(schedule, "node-b") == ("--clock-offset=60",)
     assert launch_options(schedule, "worker-notifier-1") == ()
+
+
+def test_a_process_that_is_started_again_has_no_crash_point_any_more() -> None:
+    (option,) = launch_options([throughout(inject=CrashAt("node", "a.b:c"))], "node-b")
+    command = ("python", "-m", "chaos.launch", option, "--clock-offset=60", "--", "a.b")
+    assert without_crash_points(command) == ("python", "-m", "chaos.launch", "--clock-offset=60", "--", "a.b")
 
 
 def test_a_lab_without_the_link_does_not_offer_the_fault() -> None:

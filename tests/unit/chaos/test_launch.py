@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +81,65 @@ def test_an_unknown_mutant_exits_with_2_and_the_known_names(module: Path) -> Non
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "there is no mutant 'nonsense'; known: " in ended.stderr
     assert "oversell-read-write" in ended.stderr
+
+
+CRASHER = """
+import asyncio, crashed
+async def work():
+    for place in range(1, 4):
+        print("before", place, crashed.add(place), await crashed.Counter().count(place), flush=True)
+asyncio.run(work())
+"""
+CRASHED = """
+def add(n):
+    print("added", n, flush=True)
+    return n
+class Counter:
+    async def count(self, n):
+        print("counted", n, flush=True)
+        return n
+    @staticmethod
+    def loose(): pass
+def steps():
+    yield 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("point", "last"),
+    [
+        ("crashed:add", None),
+        ("crashed:add:after", "added 1"),
+        ("crashed:add:before:3", "before 2 2 2"),
+        ("crashed:Counter.count:2", "added 2"),
+        ("crashed:Counter.count:after:2", "counted 2"),
+    ],
+)
+def test_a_process_dies_at_its_crash_point(module: Path, point: str, last: str | None) -> None:
+    (module / "crasher.py").write_text(CRASHER)
+    (module / "crashed.py").write_text(CRASHED)
+    ended = launch(module, f"--crash-at={point}", "--", "crasher")
+    assert ended.returncode == -signal.SIGKILL
+    assert (ended.stdout.splitlines() or [None])[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("point", "problem"),
+    [
+        ("crashed", "is not of the form MODULE:FUNCTION"),
+        ("crashed:add:0", "is not of the form"),
+        ("crashed:subtract", "there is no crashed:subtract to crash at"),
+        ("nowhere:add", "there is no nowhere:add to crash at"),
+        ("crashed:Counter", "crashed:Counter is no function"),
+        ("crashed:Counter.loose", "is a method of no instance"),
+        ("crashed:steps", "is a generator"),
+    ],
+)
+def test_a_crash_point_that_cannot_be_exits_with_2(module: Path, point: str, problem: str) -> None:
+    (module / "crashed.py").write_text(CRASHED)
+    ended = launch(module, f"--crash-at={point}", "--", "crashed")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert problem in ended.stderr
 
 
 @pytest.mark.parametrize("arguments", [(), ("--",), ("--mutant", "oversell-read-write")])
