@@ -141,14 +141,19 @@ async def storm(
     reach = reach_of(course.lab, service, {"progress": share.ask})
     async with Nemesis(course.faults, reach) as nemesis:
         progress.faults(tuple(planned.name for planned in course.faults if planned.throughout))
-        summary = await load.play(
-            plan,
-            within_seconds=plan.seconds + plan.arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN,
-            on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
-            on_progress=_telling(progress, plan, share),
-        )
-        nemesis.load_ended()
-        await asyncio.gather(*playing)
+        try:
+            summary = await load.play(
+                plan,
+                within_seconds=plan.seconds + plan.arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN,
+                on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
+                on_progress=_telling(progress, plan, share),
+            )
+            nemesis.load_ended()
+            await asyncio.gather(*playing)
+        finally:  # a load that failed must leave no fault that is still to come: it would land after the healing
+            for task in playing:
+                task.cancel()
+            await asyncio.gather(*playing, return_exceptions=True)
     progress.faults(())
     return summary, tuple(nemesis.records)
 
