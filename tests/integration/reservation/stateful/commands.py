@@ -113,11 +113,11 @@ class Example:
 _ROUTE: Final[dict[str, Any]] = {
     "node": st.integers(0, NODES - 1),
     "twins": st.sampled_from([1, 1, 1, 2]),
-    "abandoned": st.sampled_from([False, False, False, True]),
+    "abandoned": st.sampled_from([False] * 5 + [True]),
 }
 _OWNER: Final = st.integers(0, OWNERS - 1)
 _PICK: Final = st.integers(0, 3)
-_BEHIND: Final = st.sampled_from([None, None, 0, 0, 1])
+_BEHIND: Final = st.sampled_from([None, None, 0, 1])
 
 HOLDS: Final = st.builds(
     Hold, owner=_OWNER, quantity=st.sampled_from([1, 1, 1, 2, 3]), behind=_BEHIND, **_ROUTE
@@ -154,13 +154,18 @@ def _command(draw: st.DrawFn) -> Command:
 
 @st.composite
 def examples(draw: st.DrawFn) -> Example:
-    """Make up a small resource and a few steps; two of three begin with it full and a line before it."""
+    """Make up a small resource and a few steps; most begin with it full and a line before it, or with a race for it."""
     capacity = draw(st.integers(1, 3))
     steps: list[Step] = []
-    if draw(st.sampled_from([True, True, False])):
-        holders = draw(st.lists(_OWNER, min_size=capacity, max_size=capacity))
-        node = draw(st.sampled_from([0, 1]))
-        steps.append([Hold(owner=owner, node=node) for owner in holders])
-        steps.append([Join(owner=owner) for owner in draw(st.lists(_OWNER, min_size=1, max_size=3))])
+    match draw(st.sampled_from(["full", "full", "full", "race", "race", "empty"])):
+        case "full":
+            holders = draw(st.lists(_OWNER, min_size=capacity, max_size=capacity))
+            node = draw(st.sampled_from([0, 1]))
+            steps.append([Hold(owner=owner, node=node) for owner in holders])
+            steps.append([Join(owner=owner) for owner in draw(st.lists(_OWNER, min_size=1, max_size=3))])
+        case "race":
+            behind, node = draw(st.sampled_from([None, 0, 0])), draw(st.sampled_from([0, 0, 1]))
+            rivals = draw(st.lists(_OWNER, min_size=2, max_size=5))
+            steps.append([Hold(owner=owner, node=node, behind=behind) for owner in rivals])
     steps += draw(st.lists(st.lists(_command(), min_size=1, max_size=4), min_size=1, max_size=6))
-    return Example(capacity=capacity, limit=draw(st.sampled_from([None, None, 1, 2])), steps=steps)
+    return Example(capacity=capacity, limit=draw(st.sampled_from([None, None, None, 1, 2])), steps=steps)
