@@ -42,6 +42,8 @@ GONE: Final = (
     asyncpg.OperatorInterventionError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
+    # A farewell that an idle session was sent, read before its end was seen, leaves the driver in this state for good.
+    asyncpg.InternalClientError,
 )
 
 
