@@ -56,6 +56,7 @@ class Course:
         self._tag = tag
         self._usual_seconds = 0.0
         self._begun = False
+        self._in_place_ns = 0
         self._watching: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
 
@@ -78,10 +79,10 @@ class Course:
             if not await self._met(self.planned.after, load_ended):
                 return
             self.record.planned_ns = time.monotonic_ns()
-        until_ns = self.record.planned_ns + int(self.planned.heal_after * 1e9)
         try:
-            await self.begin(until_ns=until_ns)
-            await sleep_until(until_ns)
+            await self.begin(holds_seconds=self.planned.heal_after)
+            if self.record.injected_ns is not None:
+                await sleep_until(self._in_place_ns + int(self.planned.heal_after * 1e9))
         finally:
             await self.end()
 
@@ -97,25 +98,29 @@ class Course:
         self._note(f"not injected: {after.probe} had reached {share:.0%} when the load ended")
         return False
 
-    async def begin(self, *, until_ns: int | None = None) -> None:
-        """Inject the fault and look for its proof: while it holds, but no longer than a probe can take."""
+    async def begin(self, *, holds_seconds: float = math.inf) -> None:
+        """Inject the fault and look for its proof: while it holds, but no longer than a probe can take.
+
+        The record has it injected from the first moment on that something may be broken.
+        """
         if self.record.planned_ns is None:
             self.record.planned_ns = time.monotonic_ns()
         self._begun = True
+        begun_ns = time.monotonic_ns()
         try:
             await self.planned.fault.inject(self._reach, self._tag)
         except BROKEN as error:
             self._note(f"not injected: {error}")
             return
-        self.record.injected_ns = time.monotonic_ns()
+        self.record.injected_ns = begun_ns
+        self._in_place_ns = time.monotonic_ns()
         fault = self.planned.fault
         if fault.awaits_victim and self.planned.throughout:
             self._watching = asyncio.create_task(self._prove(math.inf))
             return
-        holds = PROOF_SECONDS
-        if until_ns is not None and fault.span != "moment":
-            holds = max(0.0, (until_ns - time.monotonic_ns()) / 1e9)
-        await self._prove(holds if fault.awaits_victim else min(holds, PROOF_SECONDS))
+        if fault.span == "moment":
+            holds_seconds = PROOF_SECONDS
+        await self._prove(holds_seconds if fault.awaits_victim else min(holds_seconds, PROOF_SECONDS))
 
     async def _prove(self, within_seconds: float) -> None:
         try:

@@ -103,7 +103,7 @@ class Pause(ProcessFault):
         """Open a session to each, then stop it."""
         held = await self.take_hold(reach)
         for part in held.parts:
-            held.notes[part.name] = f"{processes.open_sessions(part.pid)} sessions open"
+            held.notes[part.name] = processes.open_sessions(part.pid)
             try:
                 held.sessions[part.name] = await part.converse()
             except Unwell as error:
@@ -122,7 +122,7 @@ class Pause(ProcessFault):
             if said := await held.sessions[part.name].hear(patience_seconds):
                 raise NotSeen(f"{part.name}: a session that was open before got {said!r}")
             seen.append(
-                f"{part.name}: {stopped} stopped, {held.notes[part.name]}, an existing one silent for {patience_seconds:g} s"
+                f"{part.name}: {stopped} stopped{held.notes[part.name]}, an existing one silent for {patience_seconds:g} s"
             )
         return "; ".join(seen)
 
@@ -157,7 +157,7 @@ class Kill(ProcessFault):
     async def _end(self, held: Grip, part: Part) -> None:
         was, sessions = part.pid, processes.open_sessions(part.pid)
         how = await self.end(part)
-        held.notes[part.name] = f"{part.name} (pid {was}, {sessions} sessions open) {how}"
+        held.notes[part.name] = f"{part.name} (pid {was}{sessions}) {how}"
 
     async def end(self, part: Part) -> str:
         """End one part, and say how it did."""

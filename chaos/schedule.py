@@ -36,8 +36,9 @@ class Condition:
 class Planned:
     """A fault on the schedule: `seconds` after t0, or once `after` is met; healed `heal_after` seconds later.
 
-    One that is never healed by the clock holds throughout: it lands before the load starts and is healed after it.
-    A fault that is over at once has a `heal_after` of 0.
+    It lasts so long from when it is in place, which on a busy machine is later than planned. One that is never healed
+    by the clock holds throughout: it lands before the load starts and is healed after it. A fault that is over at once
+    has a `heal_after` of 0.
     """
 
     fault: Fault
