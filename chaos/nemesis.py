@@ -40,6 +40,7 @@ class Nemesis:
             raise ValueError(clash)
         self._reach = reach
         self._load_ended = asyncio.Event()
+        self._players: set[asyncio.Task[None]] = set()
         self._courses = [
             Course(planned, reach, f"f{place}.") for place, planned in enumerate(schedule, start=1)
         ]
@@ -74,10 +75,16 @@ class Nemesis:
 
         Where a fault waits for a condition, somebody must say when the load has ended.
         """
-        async with asyncio.TaskGroup() as group:
-            for course in self._courses:
-                if not course.planned.throughout:
-                    group.create_task(course.play(t0_ns, self._load_ended))
+        player = asyncio.current_task()
+        assert player is not None  # noqa: S101 - a coroutine that runs is run by a task
+        self._players.add(player)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for course in self._courses:
+                    if not course.planned.throughout:
+                        group.create_task(course.play(t0_ns, self._load_ended))
+        finally:
+            self._players.discard(player)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -99,6 +106,13 @@ class Nemesis:
             raise cancelled
 
     async def _heal_all(self) -> None:
+        players = tuple(self._players)
+        for (
+            player
+        ) in players:  # whoever started it may not live to await it: no fault comes after the healing
+            player.cancel()
+        if players:
+            await asyncio.wait(players)
         await together(*(course.end() for course in self._courses))
         if any(course.record.injected_ns and not course.record.healed_ns for course in self._courses):
             await self._reset()

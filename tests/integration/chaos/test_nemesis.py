@@ -95,6 +95,29 @@ async def test_an_error_of_the_load_is_healed(reach: Reach) -> None:
     assert await broken(reach) == {}
 
 
+async def test_no_fault_comes_after_the_healing_when_nobody_awaits_the_play(reach: Reach) -> None:
+    schedule = [
+        at(seconds=0, inject=Cut("redis"), heal_after=60),
+        at(seconds=0.5, inject=Latency("pg", ms=50), heal_after=60),
+    ]
+
+    async def run(nemesis: Nemesis) -> None:
+        async with nemesis:
+            playing.append(asyncio.create_task(nemesis.play(time.monotonic_ns())))
+            await asyncio.wait(playing, timeout=0.2)
+            raise RuntimeError("the load fell over")
+
+    playing: list[asyncio.Task[None]] = []
+    nemesis = Nemesis(schedule, reach)
+    with pytest.raises(RuntimeError, match="the load fell over"):
+        await run(nemesis)
+    assert playing[0].cancelled()
+    cut, late = nemesis.records
+    assert cut.healed_ns
+    assert late.injected_ns is None
+    assert await broken(reach) == {}
+
+
 @pytest.mark.parametrize("cancellations", [1, 2])
 async def test_a_cancellation_during_injection_leaves_nothing(reach: Reach, cancellations: int) -> None:
     async def enter() -> None:
