@@ -35,6 +35,7 @@ class Ledger:
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("ab")
+        self._file.truncate(_whole_bytes(path))
         self._encode = msgspec.json.Encoder().encode
 
     def final(self, effect: str) -> Entry | None:
@@ -56,6 +57,11 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _whole_bytes(path: Path) -> int:
+    """Return where the last whole line ends, which the next one must follow."""
+    return path.read_bytes().rfind(b"\n") + 1
 
 
 def read(path: Path) -> list[Entry]:
