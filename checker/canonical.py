@@ -6,10 +6,12 @@ from typing import Final
 
 TEXT: Final = "VARCHAR"
 WHOLE: Final = "BIGINT"
+FLAG: Final = "BOOLEAN"
 
 # States are restated here, never imported from the service: a wrong table there must not excuse itself.
 # A hold: ACTIVE → CONFIRMED | CANCELLED | EXPIRED. An offer: ACTIVE → ACCEPTED | DECLINED | EXPIRED.
-# A reservation: CONFIRMED → CANCELLED. A resource: OPEN → CLOSED.
+# A reservation: CONFIRMED → CANCELLED. A resource: OPEN → CLOSED. A waitlist entry: WAITING → OFFERED → ACCEPTED |
+# DECLINED | EXPIRED, and WAITING → LEFT. A delivery: PENDING → CLAIMED → DELIVERED | EXHAUSTED | PENDING.
 TABLES: Final[dict[str, dict[str, str]]] = {
     "resources": {
         "id": TEXT,
@@ -18,6 +20,9 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "occupied": WHOLE,  # what the service itself counts
         "revision": WHOLE,
         "state": TEXT,
+        "policy_version": WHOLE,
+        "owner_limit": WHOLE,  # how many seats one owner may have; null: any number
+        "locked_first": FLAG,  # whether whoever ends a hold or an offer locks this row before it reads the time
     },
     "holds": {
         "id": TEXT,
@@ -27,9 +32,13 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "quantity": WHOLE,
         "state": TEXT,
         "key": TEXT,  # the idempotency key it was made under
+        "revision": WHOLE,
+        "policy_version": WHOLE,
         "created_us": WHOLE,
         "expires_us": WHOLE,
         "ended_us": WHOLE,
+        "term": WHOLE,  # of the leader that swept it
+        "slot": TEXT,  # leader_leases.slot of that term
     },
     "reservations": {
         "id": TEXT,
@@ -41,6 +50,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "hold": TEXT,
         "offer": TEXT,
         "key": TEXT,
+        "revision": WHOLE,
         "created_us": WHOLE,
         "ended_us": WHOLE,
     },
@@ -53,6 +63,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "state": TEXT,
         "reason": TEXT,
         "key": TEXT,
+        "revision": WHOLE,
         "created_us": WHOLE,
         "ended_us": WHOLE,
     },
@@ -64,9 +75,12 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "entry": TEXT,
         "quantity": WHOLE,
         "state": TEXT,
+        "revision": WHOLE,
         "created_us": WHOLE,
         "expires_us": WHOLE,
         "ended_us": WHOLE,
+        "term": WHOLE,  # as of holds
+        "slot": TEXT,
     },
     "idempotency_records": {
         "id": TEXT,
@@ -78,6 +92,28 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     "idempotency_answers": {
         "record": TEXT,  # idempotency_records.id
         "status": WHOLE,
+    },
+    "outbox": {
+        "delivery": TEXT,  # the id under which the provider knows it, in every attempt
+        "tenant": TEXT,
+        "kind": TEXT,
+        "entry": TEXT,  # waitlist_entries.id of the offer it tells of; null for any other event
+        "state": TEXT,
+        "attempts": WHOLE,  # claims so far
+        "attempts_max": WHOLE,
+        "claim": TEXT,  # the token of who sends it now
+        "claimed_until_us": WHOLE,
+        "next_us": WHOLE,  # not to be claimed before
+        "created_us": WHOLE,
+        "ended_us": WHOLE,
+    },
+    "leader_leases": {
+        "slot": TEXT,
+        "holder": TEXT,
+        "term": WHOLE,
+        "expires_us": WHOLE,
+        "resources_max": WHOLE,  # how many resources one tick may sweep
+        "rows_max": WHOLE,  # how many holds, and how many offers, one of its transactions may end
     },
 }
 

@@ -15,6 +15,7 @@ from checker import schemas
 from checker.canonical import TABLES
 from checker.mapping import EvidenceError, Mapping, create_absent
 from checker.quoting import literal, quote
+from checker.state import READ_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,6 +129,7 @@ def _load(folder: Path, brief: Brief, connection: duckdb.DuckDBPyConnection) -> 
     for name, schema in FILES.items():
         _load_file(folder / f"{name}.parquet", name, schema, connection)
     _load_changes(folder, connection)
+    _load_rest(folder, connection)
     _restrict(folder, connection)
     for mapping in mappings:
         mapping.create(connection)
@@ -175,6 +177,16 @@ def _load_changes(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
         return
     empty = schemas.CHANGE_HEAD.insert(0, pa.field("target_table", pa.string())).empty_table()
     connection.from_arrow(empty).create("changes")
+
+
+def _load_rest(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    """Create `at_rest`: when the state was read, by the database's clock; where that was not kept, its last commit."""
+    kept = [pq.read_schema(path).metadata or {} for path in sorted((folder / "state").glob("*.parquet"))]
+    read_us = min((int(metadata[READ_KEY]) for metadata in kept if READ_KEY in metadata), default=None)
+    connection.execute(
+        "CREATE TABLE at_rest AS SELECT coalesce(CAST(? AS BIGINT), (SELECT max(commit_us) FROM changes)) AS read_us",
+        [read_us],
+    )
 
 
 def _restrict(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 #: Key under which a state file's own metadata keeps the pg_current_snapshot() that it was read in.
 SNAPSHOT_KEY: Final = b"snapshot"
+#: And under which the database's time at that moment, in µs since the epoch.
+READ_KEY: Final = b"read_us"
+
+_NOW_US: Final = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 # A file up to this size is parsed as one block; beyond it, a single row must fit in a block.
 _BLOCK_BYTES_MAX: Final = 64 << 20
@@ -69,10 +73,11 @@ async def _read(
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
         snapshot = str(await connection.fetchval("SELECT pg_current_snapshot()::text"))
+        read_us = int(await connection.fetchval(_NOW_US))
         for table in tables:
             await _copy(connection, table, into / f"{table.name}.csv")
     for table in tables:
-        await asyncio.to_thread(_convert, table, into, snapshot, is_base=is_base)
+        await asyncio.to_thread(_convert, table, into, snapshot, read_us, is_base=is_base)
     return snapshot
 
 
@@ -93,12 +98,12 @@ async def _copy(connection: asyncpg.Connection, table: Table, path: Path) -> Non
         )
 
 
-def _convert(table: Table, into: Path, snapshot: str, *, is_base: bool) -> None:
+def _convert(table: Table, into: Path, snapshot: str, read_us: int, *, is_base: bool) -> None:
     """Turn one table's CSV into Parquet, a block at a time, and remove it."""
     source = into / f"{table.name}.csv"
     fields = pa.schema([(f"new_{column}", pa.string()) for column in table.columns])
     schema = pa.schema([*CHANGE_HEAD, *fields]) if is_base else fields
-    schema = schema.with_metadata({SNAPSHOT_KEY: snapshot.encode()})
+    schema = schema.with_metadata({SNAPSHOT_KEY: snapshot.encode(), READ_KEY: str(read_us).encode()})
     with pq.ParquetWriter(into / f"{table.name}.parquet", schema) as writer:
         position = 0
         if size := source.stat().st_size:

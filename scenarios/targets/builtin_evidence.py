@@ -12,7 +12,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"sold_out": ("CAPACITY_EXHAUSTED",), "revision_conflict": ("RESOURCE_REVISION_CONFLICT",)}
+    {
+        "sold_out": ("CAPACITY_EXHAUSTED",),
+        "revision_conflict": ("RESOURCE_REVISION_CONFLICT",),
+        "key_conflict": ("IDEMPOTENCY_FINGERPRINT_CONFLICT",),
+        # Turned away because too much was asked at once; the service had not failed.
+        "shed": ("ADMISSION_REFUSED", "POOL_EXHAUSTED"),
+        # Never stored under the key.
+        "transient": (
+            "ADMISSION_REFUSED",
+            "POOL_EXHAUSTED",
+            "DATABASE_UNAVAILABLE",
+            "DATABASE_BUSY",
+            "IDEMPOTENCY_IN_PROGRESS",
+            "OUTCOME_UNKNOWN",
+            "INTERNAL_ERROR",
+        ),
+        # Stored under the key, and replayed.
+        "final": (
+            "CAPACITY_EXHAUSTED",
+            "RESOURCE_REVISION_CONFLICT",
+            "RESOURCE_CLOSED",
+            "OWNER_LIMIT_REACHED",
+            "OWNER_MISMATCH",
+            "REVISION_CONFLICT",
+            "POLICY_VERSION_MISMATCH",
+            "HOLD_NOT_ACTIVE",
+            "HOLD_EXPIRED",
+            "SEATS_AVAILABLE",
+            "ENTRY_NOT_WAITING",
+            "OFFER_NOT_ACTIVE",
+            "OFFER_EXPIRED",
+            "RESERVATION_NOT_CONFIRMED",
+        ),
+    }
 )
 
 
@@ -24,6 +57,8 @@ _RESOURCE: Final = "resource_id"
 _OWNED: Final = {"resource": _RESOURCE, "owner": "owner_digest", "state": "state"}
 _LIVED: Final = {"created_us": "instant_us(created_at)", "ended_us": "instant_us(ended_at)"}
 _EXPIRES: Final = {"expires_us": "instant_us(expires_at)"}
+_REVISED: Final = {"revision": "revision"}
+_SWEPT: Final = {"term": "swept_by_term", "slot": "'reservation-expiry-sweeper'"}
 # How the service calls a command in its idempotency records, and how operations call it.
 _COMMANDS: Final = {
     "hold.confirm": "confirm",
@@ -42,9 +77,26 @@ _OPERATION: Final = (
 TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
     {
         "resources": _table(
-            "resources", capacity="capacity", occupied="occupied_count", revision="revision", state="state"
+            "resources",
+            capacity="capacity",
+            occupied="occupied_count",
+            state="state",
+            policy_version="policy_version",
+            owner_limit="per_owner_limit",
+            locked_first="true",
+            **_REVISED,
         ),
-        "holds": _table("holds", quantity="quantity", key="idempotency_key", **_OWNED, **_LIVED, **_EXPIRES),
+        "holds": _table(
+            "holds",
+            quantity="quantity",
+            key="idempotency_key",
+            policy_version="policy_version",
+            **_OWNED,
+            **_REVISED,
+            **_LIVED,
+            **_EXPIRES,
+            **_SWEPT,
+        ),
         "reservations": _table(
             "reservations",
             quantity="quantity",
@@ -52,12 +104,21 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
             offer="offer_id",
             key="NULL",
             **_OWNED,
+            **_REVISED,
             **_LIVED,
         ),
         "waitlist_entries": _table(
-            "waitlist_entries", seq="seq", reason="reason", key="idempotency_key", **_OWNED, **_LIVED
+            "waitlist_entries",
+            seq="seq",
+            reason="reason",
+            key="idempotency_key",
+            **_OWNED,
+            **_REVISED,
+            **_LIVED,
         ),
-        "offers": _table("offers", entry="entry_id", quantity="'1'", **_OWNED, **_LIVED, **_EXPIRES),
+        "offers": _table(
+            "offers", entry="entry_id", quantity="'1'", **_OWNED, **_REVISED, **_LIVED, **_EXPIRES, **_SWEPT
+        ),
         "idempotency_records": _table(
             "idempotency_records", operation=_OPERATION, key="key", fingerprint="fingerprint"
         ),
@@ -65,6 +126,35 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
             table="idempotency_answers",
             key=("record_id",),
             columns={"record": "record_id", "status": "status"},
+        ),
+        "outbox": CanonicalTable(
+            table="notification_outbox",
+            key=("id",),
+            columns={
+                "delivery": "delivery_id",
+                "tenant": "tenant",
+                "kind": "kind",
+                "entry": "nullif(regexp_extract(delivery_id, '^waitlist-([0-9]+)-offered$', 1), '')",
+                "state": "state",
+                "attempts": "attempt_count",
+                "attempts_max": "'5'",
+                "claim": "claim_token",
+                "claimed_until_us": "instant_us(claim_expires_at)",
+                "next_us": "instant_us(next_attempt_at)",
+                **_LIVED,
+            },
+        ),
+        "leader_leases": CanonicalTable(
+            table="leader_leases",
+            key=("slot",),
+            columns={
+                "slot": "slot",
+                "holder": "holder",
+                "term": "term",
+                "expires_us": "instant_us(expires_at)",
+                "resources_max": "'32'",
+                "rows_max": "'500'",
+            },
         ),
     }
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.oracle.by_hand.plane import Plane
 from tests.oracle.by_hand.run import Run
 
 if TYPE_CHECKING:
@@ -15,3 +16,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     return Run(tmp_path / "run")
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> Plane:
+    return Plane(tmp_path / "run")

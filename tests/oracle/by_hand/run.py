@@ -36,12 +36,14 @@ class Run:
     clocks: list[dict[str, Any]] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
     samples: list[dict[str, Any]] = field(default_factory=list)
+    effects: list[dict[str, Any]] = field(default_factory=list)
     state_edits: list[Callable[[dict[tuple[str, str], Row]], object]] = field(default_factory=list)
     lost_commits: set[int] = field(default_factory=set)
     trail: TrailStatus = TrailStatus.DRAINED
     not_written: set[str] = field(default_factory=set)
     tables: dict[str, CanonicalTable] = field(default_factory=lambda: dict(TABLES))
     xid_offset: int = 0
+    rest_at: float = 2_000  # when the state was read, ms
 
     def __post_init__(self) -> None:
         self.brief = by_hand()
@@ -127,6 +129,7 @@ class Run:
         intended: float | None = None,
         shard: int = 0,
         tenant: str = "t",
+        **columns: Any,
     ) -> int:
         sequence = sum(1 for operation in self.operations if operation["shard"] == shard)
         op = shard << 40 | sequence
@@ -155,6 +158,7 @@ class Run:
                 "status": {"ok": 201, "fail": 409}.get(outcome),
                 "error": "timeout" if outcome == "info" else None,
             }
+            | columns
         )
         return op
 

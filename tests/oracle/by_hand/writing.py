@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from checker import schemas
 from checker.brief import write_brief
-from checker.state import SNAPSHOT_KEY
+from checker.state import READ_KEY, SNAPSHOT_KEY
 from checker.trail.record import TrailRecord, write_record
-from tests.oracle.by_hand.instants import FIRST_XID, MS, REAL_AHEAD_NS, T0_NS, lsn_at
+from tests.oracle.by_hand.instants import FIRST_XID, lsn_at, us_at
 from tests.oracle.by_hand.target import COLUMNS, KEYS, Change, Row
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def write(run: Run) -> Path:
         ("clocks", schemas.CLOCKS),
         ("faults", schemas.FAULTS),
         ("samples", schemas.SAMPLES),
+        ("effects", schemas.EFFECTS),
     ):
         if name not in run.not_written:
             pq.write_table(pa.Table.from_pylist(getattr(run, name), schema), run.folder / f"{name}.parquet")
@@ -47,7 +48,7 @@ def _write_table(run: Run, table: str, rows: dict[tuple[str, str], Row]) -> None
     after = FIRST_XID + len(run.commits) + run.xid_offset
     own = pa.schema(
         [(f"new_{column}", pa.string()) for column in COLUMNS[table]],
-        metadata={SNAPSHOT_KEY: f"{after}:{after}:".encode()},
+        metadata={SNAPSHOT_KEY: f"{after}:{after}:".encode(), READ_KEY: str(us_at(run.rest_at)).encode()},
     )
     headed = pa.schema([*schemas.CHANGE_HEAD, *own])
     base = [_headed(change, 0, number) for number, change in enumerate(run.base) if change.table == table]
@@ -87,6 +88,6 @@ def _headed(
         if change.opened is None
         else lsn_at(change.opened) + position,
         "xid": None if xid is None else xid % 2**32,
-        "commit_us": None if xid is None else (T0_NS + round(at * MS) + REAL_AHEAD_NS) // 1_000,
+        "commit_us": None if xid is None else us_at(at),
         "action": change.action,
     } | _prefixed(row)

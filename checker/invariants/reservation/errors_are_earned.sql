@@ -1,0 +1,15 @@
+-- name: errors_are_earned
+-- sentence: The service fails nobody while nothing is broken.
+-- needs: operations, faults
+-- rests on: history_complete
+-- catches: 40001-unretried, lock-order, on-conflict-none, fail-mode-wrong, pay-in-row-lock
+
+-- looked at
+SELECT count(*) FROM operations WHERE status IS NOT NULL;
+
+-- counter-examples
+-- To turn away whom it cannot serve is a service's right: what the target calls shedding is no failure.
+SELECT o.op, o.kind, o.status, o.code, o.sent_ns, o.done_ns
+FROM operations o ASOF LEFT JOIN broken b ON b.from_ns <= o.done_ns
+WHERE o.status >= 500 AND coalesce(b.until_ns < o.sent_ns, true)
+    AND coalesce(o.code NOT IN (SELECT code FROM refusals WHERE meaning = 'shed'), true);

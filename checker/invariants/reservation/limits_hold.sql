@@ -1,0 +1,38 @@
+-- name: limits_hold
+-- sentence: Nobody ever gains more of a resource than one owner may have of it, places in the line included.
+-- needs: trail, resources.owner_limit, holds.owner, holds.state
+-- rests on: trail_complete
+-- catches: user-limit-race, timeout-orphan
+
+-- looked at
+SELECT count(*) FROM made
+WHERE in_run AND image.resource IN (SELECT id FROM commits.resources WHERE present AND owner_limit IS NOT NULL);
+
+-- counter-examples
+-- A limit that is lowered takes nothing away from anybody: only who gains is judged.
+WITH images AS (
+    SELECT 'holds' AS source, row_key, commit_lsn, resource, owner, CASE
+        WHEN present AND (state = 'ACTIVE' OR state = 'CONFIRMED' AND NOT (SELECT reservations FROM offered))
+        THEN coalesce(quantity, 1) ELSE 0 END AS has
+    FROM commits.holds
+    UNION ALL SELECT 'reservations', row_key, commit_lsn, resource, owner,
+        CASE WHEN present AND state = 'CONFIRMED' THEN coalesce(quantity, 1) ELSE 0 END FROM commits.reservations
+    UNION ALL SELECT 'offers', row_key, commit_lsn, resource, owner,
+        CASE WHEN present AND state = 'ACTIVE' THEN coalesce(quantity, 1) ELSE 0 END FROM commits.offers
+    UNION ALL SELECT 'waitlist_entries', row_key, commit_lsn, resource, owner,
+        CASE WHEN present AND state = 'WAITING' THEN 1 ELSE 0 END FROM commits.waitlist_entries
+),
+gains AS (
+    SELECT commit_lsn, coalesce(resource, lag(resource) OVER row_of) AS resource, coalesce(owner, lag(owner) OVER row_of) AS owner,
+        has - lag(has, 1, 0) OVER row_of AS gained
+    FROM images WINDOW row_of AS (PARTITION BY source, row_key ORDER BY commit_lsn)
+),
+summed AS (SELECT resource, owner, commit_lsn, sum(gained) AS gained FROM gains WHERE owner IS NOT NULL GROUP BY ALL),
+held AS (
+    SELECT resource, owner, commit_lsn, gained, CAST(sum(gained) OVER (PARTITION BY resource, owner ORDER BY commit_lsn) AS BIGINT) AS has
+    FROM summed
+)
+SELECT h.commit_lsn, h.resource, h.owner, h.has, r.owner_limit
+FROM held h ASOF JOIN (SELECT id, commit_lsn, owner_limit FROM commits.resources WHERE present) r
+    ON r.id = h.resource AND r.commit_lsn <= h.commit_lsn
+WHERE h.commit_lsn > 0 AND h.gained > 0 AND h.has > r.owner_limit;
