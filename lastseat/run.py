@@ -107,7 +107,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
             stage=stage,
             folder=folder,
         )
-        watch.samples.watch({role: child.pid for role, child in service.children.items()})
+        watch.samples.follow(lambda: {role: child.pid for role, child in service.children.items()})
         summary, faults = await storm(course, load, plan, service, progress)
         watch.note_load(summary)
         progress.phase("settling, then the state at rest and the trail to its end")

@@ -14,7 +14,7 @@ from checker.schemas import SAMPLES
 from checker.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
     from scenarios.control import Health
@@ -28,6 +28,7 @@ class Samples:
     def __init__(self, series: Series) -> None:
         self._series = series
         self._watched: dict[str, psutil.Process] = {}
+        self._followed: Callable[[], Mapping[str, int]] = dict
 
     def watch(self, processes: Mapping[str, int]) -> None:
         """Watch these processes too (role → pid); one that is gone is left out."""
@@ -36,6 +37,10 @@ class Samples:
                 process = psutil.Process(pid)
                 process.cpu_percent()  # the first call only sets the mark that the next is measured from
                 self._watched[role] = process
+
+    def follow(self, processes: Callable[[], Mapping[str, int]]) -> None:
+        """Watch whoever has a role at the time (role → pid): a process that is started again has another pid."""
+        self._followed = processes
 
     def add_load(self, health: Health) -> None:
         """Note what a load process said of itself."""
@@ -49,6 +54,9 @@ class Samples:
 
     def take(self) -> None:
         """Take one sample of every watched process."""
+        for role, pid in self._followed().items():
+            if role not in self._watched or self._watched[role].pid != pid:
+                self.watch({role: pid})
         now = time.monotonic_ns()
         for role, process in list(self._watched.items()):
             try:
