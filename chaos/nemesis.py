@@ -25,6 +25,10 @@ class Unavailable(Exception):  # noqa: N818 - the lab's answer to a wish, not a 
     """Faults of the schedule cannot be had in this lab; the text says which and why."""
 
 
+class Contradiction(ValueError):  # noqa: N818 - the answer to a schedule
+    """The schedule breaks one thing twice at the same time; the text names the two faults."""
+
+
 class Nemesis:
     """An `async with` around the load: faults that hold throughout land on entry, and all are healed on exit.
 
@@ -35,9 +39,9 @@ class Nemesis:
     def __init__(self, schedule: Sequence[Planned], reach: Reach) -> None:
         names = [planned.name for planned in schedule]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"the schedule holds a fault twice: {', '.join(twice)}")
+            raise Contradiction(f"the schedule holds a fault twice: {', '.join(twice)}")
         if clash := clashing(schedule, reach):
-            raise ValueError(clash)
+            raise Contradiction(clash)
         self._reach = reach
         self._load_ended = asyncio.Event()
         self._players: set[asyncio.Task[None]] = set()

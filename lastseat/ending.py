@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
+from lastseat.console import say_error
 from lastseat.errors import ExitCode, LabError, UsageError
 
 if TYPE_CHECKING:
@@ -44,10 +43,10 @@ def ended_well() -> Iterator[Ending]:
     try:
         yield ending
     except (UsageError, LabError) as told:
-        _say(str(told))
+        say_error(str(told))
         ending.code = told.exit_code
     except KeyboardInterrupt:
-        _say("Interrupted; everything that was started has been ended.")
+        say_error("Interrupted; everything that was started has been ended.")
         ending.code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`lastseat list | head`): nothing more to say, and not to stdout.
@@ -62,14 +61,10 @@ def _failed(failure: Exception) -> int:
     """Say what the system refused, or show the traceback of a mistake of ours."""
     if isinstance(failure, OSError) and failure.errno in _REFUSALS:
         where = f" at {failure.filename}" if failure.filename else ""
-        _say(
+        say_error(
             f"The system refused{where}: {failure.strerror}.\n  Free the disk or the permission, then try again."
         )
     else:
         traceback.print_exception(failure)
-        _say("The bench itself has failed, which says nothing about the service.")
+        say_error("The bench itself has failed, which says nothing about the service.")
     return ExitCode.LAB_FAILED
-
-
-def _say(words: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("error: ", "bold red"), words))

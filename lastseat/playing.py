@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import asyncpg
+from redis.exceptions import RedisError
 
 import reports
 from chaos.fault import Unwell
-from chaos.nemesis import Unavailable
+from chaos.nemesis import Contradiction, Unavailable
 from chaos.network import NetworkError
-from checker.trail import TrailError
-from checker.verdict import outrank
+from checker.trail import DecodeError, SpoolError, TrailError
+from checker.verdict import Judgement, outrank
 from lastseat import folder as folders
 from lastseat.briefing import brief
-from lastseat.console import screen
-from lastseat.errors import LabError
+from lastseat.console import say_error, screen
+from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.interruptible import run
 from lastseat.lab import Lab
 from lastseat.live import progress
@@ -34,50 +38,95 @@ from scenarios.targets.target import TargetError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
     from checker.verdict import Verdict
-    from lastseat.errors import ExitCode
     from lastseat.live import Progress
     from lastseat.request import Request
 
 TEMPLATE = "lastseat_template"
 
+BREAKS = (
+    LoadError,
+    TargetError,
+    TrailError,
+    SpoolError,
+    DecodeError,
+    NetworkError,
+    Unavailable,
+    Unwell,
+    history.JournalUnreadable,
+    TimeoutError,
+    ConnectionError,
+    RedisError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+"""What a run can meet when a part of its lab goes away under it: no mistake of the bench, and told in a sentence."""
+
+
+@dataclass(slots=True)
+class Season:
+    """What became of the scenarios so far: those that were judged, and those that could not be played to their end."""
+
+    judged: list[tuple[Path, Outcome]] = field(default_factory=list)
+    failed: list[LabError] = field(default_factory=list)
+
+    @property
+    def code(self) -> ExitCode:
+        """The exit code: a violation outranks a failure, a failure any other verdict."""
+        worst = outrank(outcome.verdict.judgement for _, outcome in self.judged)
+        if self.failed and worst is not Judgement.INVALID:
+            return ExitCode.LAB_FAILED
+        return EXIT_CODES[worst]
+
 
 def play_all(request: Request) -> ExitCode:
-    """Play the scenarios asked for one after another in one lab; the exit code is that of the worst verdict."""
+    """Play the scenarios asked for one after another in one lab; what was judged is told, whatever came after it."""
     console = screen()
-    with progress(console) as telling:
-        outcomes = run(_play_all(request, telling))
-    for folder, outcome in outcomes:
+    season = Season()
+    try:
+        with progress(console) as telling:
+            run(_play_all(request, season, telling))
+    except LabError as broken:
+        season.failed.append(broken)
+    finally:
+        _tell(season, console)
+    return season.code
+
+
+def _tell(season: Season, console: Console) -> None:
+    for folder, outcome in season.judged:
         print_verdict(outcome.verdict, folder, console)
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotate(outcome.verdict):
                 console.print(line, markup=False, soft_wrap=True)
-    if len(outcomes) > 1:
-        print_closing([outcome for _, outcome in outcomes], console)
-    return EXIT_CODES[outrank(outcome.verdict.judgement for _, outcome in outcomes)]
+    if len(season.judged) > 1:
+        print_closing([outcome for _, outcome in season.judged], console)
+    for broken in season.failed:
+        say_error(str(broken))
 
 
-async def _play_all(request: Request, telling: Progress) -> list[tuple[Path, Outcome]]:
-    outcomes: list[tuple[Path, Outcome]] = []
+async def _play_all(request: Request, season: Season, telling: Progress) -> None:
     began = time.monotonic()
     scenarios = [request.asked(found(name)) for name in request.names]
     folder = folders.create(request.runs, scenarios[0].name)
-    telling.phase(
-        "the lab: PostgreSQL, Valkey" + (", Toxiproxy" if any(each.faults for each in scenarios) else "")
-    )
+    proxied = any(scenario.faults for scenario in scenarios)
+    telling.phase("the lab: PostgreSQL, Valkey" + (", Toxiproxy" if proxied else ""))
     async with Lab.start(
         folder=folder,
         database_url=request.servers.database_url,
         redis_url=request.servers.redis_url,
         toxiproxy_url=request.servers.toxiproxy_url,
-        with_toxiproxy=any(scenario.faults for scenario in scenarios),
+        with_toxiproxy=proxied,
         say=telling.notice,
     ) as lab:
         if lab.proxy is not None and lab.proxy.notice:
             telling.notice(lab.proxy.notice)
         template = await _template(lab)
-        for scenario in scenarios:
-            if outcomes:
+        for place, scenario in enumerate(scenarios):
+            if place > 0:
                 began = time.monotonic()
                 folder = folders.create(request.runs, scenario.name)
                 lab.folder = folder
@@ -90,9 +139,13 @@ async def _play_all(request: Request, telling: Progress) -> list[tuple[Path, Out
                 folder=folder,
                 mutant=request.mutant,
             )
-            verdict = await _one(request, course, template, telling)
-            outcomes.append((folder, Outcome(verdict=verdict, seconds=time.monotonic() - began)))
-    return outcomes
+            try:
+                verdict = await _one(request, course, template, telling)
+            except LabError as broken:
+                season.failed.append(broken)
+            else:
+                seconds = time.monotonic() - began
+                season.judged.append((folder, Outcome(verdict=verdict, seconds=seconds)))
 
 
 async def _template(lab: Lab) -> str:
@@ -109,19 +162,17 @@ async def _one(request: Request, course: Course, template: str, telling: Progres
         played = await play(course, template, telling)
         telling.phase("the verdict")
         history.write_history(folder)
-    except (
-        LoadError,
-        TargetError,
-        TrailError,
-        NetworkError,
-        Unavailable,
-        Unwell,
-        history.JournalUnreadable,
-    ) as broken:
+        await brief(course, played, command=request.command(course.scenario.name))
+    except Contradiction as senseless:
+        raise UsageError(
+            f"These faults cannot be played together: {senseless}.", remedy="Part their times."
+        ) from senseless
+    except BREAKS as broken:
         raise LabError(
-            f"{course.scenario.name} could not be played to its end: {broken}", where=str(folder)
+            f"{course.scenario.name} could not be played to its end: {str(broken) or type(broken).__name__}",
+            where=str(folder),
+            remedy="its logs/ tell what each process said",
         ) from broken
-    await brief(course, played, command=request.command(course.scenario.name))
     warming = asyncio.create_task(asyncio.to_thread(reports.warm))
     verdict = await asyncio.to_thread(judged, folder, request.invariant_folders)
     write_verdict(folder, verdict)
