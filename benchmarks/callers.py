@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ async def call(port: int, requests: list[Iterator[bytes]], *, seconds: float) ->
         return time.perf_counter() < until
 
     callers = [
-        (await loop.create_connection(lambda own=own: _Caller(own, tally, may_go_on), "127.0.0.1", port))[1]
+        (await loop.create_connection(partial(_Caller, own, tally, may_go_on), "127.0.0.1", port))[1]
         for own in requests
     ]
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How much of the machine others used while something was measured."""
+"""How much of the machine was used while something was measured, and by whom."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ def _own() -> float:
 
 @dataclass(slots=True)
 class Neighbours:
-    """Watches from its making on: CPU seconds that were used, and that neither this process nor its descendants used."""
+    """Watches from its making on: CPU seconds that were used by this process and its descendants, and by others."""
 
     _began: float = field(default_factory=time.monotonic)
     _all: float = field(default_factory=_busy)
     _own: float = field(default_factory=_own)
 
-    def cores(self) -> float:
-        """Return how many cores others kept busy on average, a hypervisor's stolen time included."""
-        others = (_busy() - self._all) - (_own() - self._own)
-        return max(0.0, others / (time.monotonic() - self._began))
+    def cores(self) -> tuple[float, float]:
+        """Return how many cores this benchmark and how many others (a hypervisor's theft included) kept busy on average."""
+        seconds = time.monotonic() - self._began
+        own = _own() - self._own
+        return own / seconds, max(0.0, _busy() - self._all - own) / seconds

@@ -66,17 +66,20 @@ class Kind:
     once: Callable[[], Awaitable[float]]
     rounds: list[float] = field(default_factory=list)
     node_micros: list[float] = field(default_factory=list)
+    all_micros: list[float] = field(default_factory=list)
     others_cores: list[float] = field(default_factory=list)
 
     async def play(self) -> None:
         """Play one round more."""
         neighbours = Neighbours()
         self.rounds.append(await self.once())
-        self.others_cores.append(neighbours.cores())
+        own_cores, others_cores = neighbours.cores()
+        self.all_micros.append(own_cores / self.rounds[-1] * 1e6)
+        self.others_cores.append(others_cores)
 
     def forget(self) -> None:
         """Begin anew: what was played until now was for warming up."""
-        for each in (self.rounds, self.node_micros, self.others_cores):
+        for each in (self.rounds, self.node_micros, self.all_micros, self.others_cores):
             each.clear()
 
     @property
@@ -217,12 +220,13 @@ def _metrics(port: int) -> str:
 
 def show(measured: dict[str, Kind]) -> None:
     """Print medians, rounds and ratios."""
-    print(f"{'holds a second':24} {'median':>7} {'others':>12} {'node CPU':>10}   rounds")
+    print(f"{'':24} {'a second':>8} {'CPU a hold':>11} {'of it node':>11} {'others used':>12}   rounds")
     for kind in measured.values():
+        cpu = f"{statistics.median(kind.all_micros):.0f} µs"
+        node = f"{statistics.median(kind.node_micros):.0f} µs" if kind.node_micros else ""
         others = f"{statistics.median(kind.others_cores):.1f} cores"
-        cpu = f"{statistics.median(kind.node_micros):.0f} µs" if kind.node_micros else ""
         rounds = " ".join(f"{each:.0f}" for each in kind.rounds)
-        print(f"{kind.name:24} {kind.median:7.0f} {others:>12} {cpu:>10}   {rounds}")
+        print(f"{kind.name:24} {kind.median:8.0f} {cpu:>11} {node:>11} {others:>12}   {rounds}")
     print()
     for name, over, under, goal in (
         ("separate commits, hot row, of pgbench", "hot", "pgbench hot", GOAL_SEPARATE),
