@@ -171,6 +171,8 @@ class Watch:
             self.samples.add_load(health)
             reading = Reading(health.mono_ns, health.real_ns, health.slack_ns)
             self.clocks.add(f"load/{health.shard}", reading)
+        for finished in summary.shards:
+            self.samples.add_last_word(finished)
 
 
 @asynccontextmanager

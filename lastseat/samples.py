@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
-    from scenarios.control import Health
+    from scenarios.control import Finished, Health
 
 EVERY_SECONDS = 0.1
 
@@ -47,6 +47,11 @@ class Samples:
         source = f"load/{health.shard}"
         for metric in ("arrivals", "dropped", "lag_p50_us", "lag_p99_us", "cpu_share"):
             self._series.append(health.mono_ns, source, metric, float(getattr(health, metric)))
+
+    def add_last_word(self, finished: Finished) -> None:
+        """Note how many operations a load process counted: its part of the history must not hold fewer."""
+        source = f"load/{finished.shard}"
+        self._series.append(finished.ended_ns, source, "operations", float(finished.tally.done))
 
     def note(self, source: str, metric: str, value: float) -> None:
         """Note one figure as of now."""

@@ -10,6 +10,8 @@ from checker.trail.completeness import differences
 from checker.trail.record import TrailStatus, read_record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from checker.assumptions.registry import Parameters
     from checker.evidence import Evidence
 
@@ -105,7 +107,10 @@ FROM clocks, (SELECT min(sent_ns) AS since_ns, max(done_ns) AS until_ns FROM ope
 
 
 def history_complete() -> Assumption:
-    """Require every load process's part of the history, without a gap."""
+    """Require every load process's part of the history, without a gap and up to the last operation that it counted.
+
+    Expects samples of source `load/<shard>`: `operations`, how many the process counted in all.
+    """
     return Assumption(name="history_complete", kind="evidence")
 
 
@@ -115,22 +120,34 @@ def _history_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
     required = (
         f"the history of {shards} load process{'es' if shards > 1 else ''}, every operation in its place"
     )
-    if lack := evidence.lacks("operations"):
+    if lack := evidence.lacks("operations") or next(_gaps(evidence), None):
         return Measured(False, required, lack)
+    total, parts = evidence.row(f"SELECT count(*), count(DISTINCT op >> {SHARD_SHIFT}) FROM operations")
+    return Measured(True, required, f"{total} operations from {parts}")
+
+
+def _gaps(evidence: Evidence) -> Iterator[str]:
+    """Say what is missing of the history, or is there twice."""
     parts = evidence.rows(
         f"""
-        SELECT op >> {SHARD_SHIFT} AS part, count(DISTINCT op), count(*), max(op & {(1 << SHARD_SHIFT) - 1}) + 1
-        FROM operations GROUP BY part ORDER BY part
+        SELECT o.part, o.operations, o.count, o.expected, c.counted FROM (
+            SELECT op >> {SHARD_SHIFT} AS part, count(DISTINCT op) AS operations, count(*) AS count,
+                max(op & {(1 << SHARD_SHIFT) - 1}) + 1 AS expected
+            FROM operations GROUP BY part
+        ) o LEFT JOIN (
+            SELECT source, max(value) AS counted FROM samples WHERE metric = 'operations' GROUP BY source
+        ) c ON c.source = 'load/' || o.part
+        ORDER BY o.part
         """
     )
-    total = sum(count for _, _, count, _ in parts)
-    if missing := sorted(set(range(shards)) - {part for part, *_ in parts}):
-        return Measured(False, required, f"nothing from load process {', '.join(map(str, missing))}")
-    for part, distinct, count, expected in parts:
+    if missing := sorted(set(range(evidence.brief.shards)) - {part for part, *_ in parts}):
+        yield f"nothing from load process {', '.join(map(str, missing))}"
+    for part, distinct, count, expected, counted in parts:
         if distinct != count:
-            return Measured(False, required, f"load process {part} has {count - distinct} operations twice")
+            yield f"load process {part} has {count - distinct} operations twice"
         if count != expected:
-            return Measured(
-                False, required, f"load process {part} lacks {expected - count} of {expected} operations"
-            )
-    return Measured(True, required, f"{total} operations from {len(parts)}")
+            yield f"load process {part} lacks {expected - count} of {expected} operations"
+        if counted is None:
+            yield f"load process {part} never said how many operations there were"
+        elif count < counted:
+            yield f"load process {part} counted {counted:.0f} operations and left {count}"

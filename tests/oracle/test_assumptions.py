@@ -9,7 +9,6 @@ import pytest
 from checker.assumptions import (
     clocks_comparable,
     happened,
-    history_complete,
     load_healthy,
     names,
     release_skew,
@@ -181,35 +180,6 @@ def test_a_node_whose_clock_is_elsewhere_is_named(run: Run) -> None:
 def test_a_database_clock_that_was_never_read_compares_with_nothing(run: Run) -> None:
     run.clocks = [clock for clock in run.clocks if clock["process"] != "postgres"]
     assert run.premise(clocks_comparable()).measured == "the database's clock was read 0 times"
-
-
-def test_a_lost_shard_convicts_nobody(run: Run) -> None:
-    run.given(shards=2)
-    run.resource("r", capacity=2)
-    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
-    run.sold("h2", "r", sent=1, commit=4, done=5, count=2, shard=1)
-    assert run.violated() == set()
-    run.operations = [operation for operation in run.operations if operation["shard"] == 0]
-    verdict = run.verdict()
-    unattempted = next(
-        finding for finding in verdict.findings if finding.invariant == "nothing_unattempted_exists"
-    )
-    assert (unattempted.judgement, unattempted.count) == (Judgement.UNKNOWN, 1)
-    assert "nothing from load process 1" in (unattempted.reason or "")
-
-
-def test_a_gap_in_a_shard_makes_the_history_incomplete(run: Run) -> None:
-    for number in range(3):
-        run.refused("r", sent=number, done=5, key=f"k{number}")
-    del run.operations[1]
-    premise = run.premise(history_complete())
-    assert (premise.holds, premise.measured) == (False, "load process 0 lacks 1 of 3 operations")
-
-
-def test_a_shard_that_was_gathered_twice_makes_the_history_incomplete(run: Run) -> None:
-    run.refused("r", sent=1, done=5, key="k")
-    run.operations.append(dict(run.operations[0]))
-    assert run.premise(history_complete()).measured == "load process 0 has 1 operations twice"
 
 
 def test_an_assumption_that_nobody_knows_does_not_hold(run: Run) -> None:

@@ -43,6 +43,7 @@ class Run:
     not_written: set[str] = field(default_factory=set)
     tables: dict[str, CanonicalTable] = field(default_factory=lambda: dict(TABLES))
     xid_offset: int = 0
+    tallies: dict[int, int] = field(default_factory=dict)  # what load processes counted, where they left less
     rest_at: float = 2_000  # when the state was read, ms
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,7 +13,7 @@ from checker import schemas
 from checker.brief import write_brief
 from checker.state import READ_KEY, SNAPSHOT_KEY
 from checker.trail.record import TrailRecord, write_record
-from tests.oracle.by_hand.instants import FIRST_XID, lsn_at, us_at
+from tests.oracle.by_hand.instants import FIRST_XID, T0_NS, lsn_at, us_at
 from tests.oracle.by_hand.target import COLUMNS, KEYS, Change, Row
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def write(run: Run) -> Path:
     run.folder.mkdir(exist_ok=True)
     write_brief(run.folder, msgspec.structs.replace(run.brief, tables=run.tables))
     write_record(run.folder, TrailRecord(status=run.trail, transactions=len(run.commits)))
+    samples = [*run.samples, *_last_words(run)]
     for name, schema in (
         ("operations", schemas.OPERATIONS),
         ("snapshots", schemas.SNAPSHOTS),
@@ -35,13 +37,23 @@ def write(run: Run) -> Path:
         ("effects", schemas.EFFECTS),
     ):
         if name not in run.not_written:
-            pq.write_table(pa.Table.from_pylist(getattr(run, name), schema), run.folder / f"{name}.parquet")
+            content = samples if name == "samples" else getattr(run, name)
+            pq.write_table(pa.Table.from_pylist(content, schema), run.folder / f"{name}.parquet")
     rows = dict(run.rows)
     for edit in run.state_edits:
         edit(rows)
     for table in sorted({mapping.table for mapping in run.tables.values()}):
         _write_table(run, table, rows)
     return run.folder
+
+
+def _last_words(run: Run) -> list[dict[str, Any]]:
+    """How many operations each load process counted."""
+    left = Counter(operation["shard"] for operation in run.operations) | Counter(run.tallies)
+    return [
+        {"mono_ns": T0_NS, "source": f"load/{shard}", "metric": "operations", "value": float(count)}
+        for shard, count in left.items()
+    ]
 
 
 def _write_table(run: Run, table: str, rows: dict[tuple[str, str], Row]) -> None:
