@@ -62,11 +62,16 @@ INVALID_BODY = _refusal(
 )
 INVALID_QUERY = _refusal("INVALID_QUERY", 400, "A query parameter is unknown or out of range.")
 PAYLOAD_TOO_LARGE = _refusal("PAYLOAD_TOO_LARGE", 413, "The body is larger than this service reads.")
+MALFORMED_REQUEST = _refusal("MALFORMED_REQUEST", 400, "This is not a request of HTTP/1.1.")
+HEAD_TOO_LARGE = _refusal("HEAD_TOO_LARGE", 431, "The request's head is larger than this service reads.")
+REQUEST_INCOMPLETE = _refusal("REQUEST_INCOMPLETE", 408, "The request did not arrive whole and in time.")
 IDEMPOTENCY_KEY_REQUIRED = _refusal(
     "IDEMPOTENCY_KEY_REQUIRED", 400, "A command needs the header Idempotency-Key."
 )
 IDEMPOTENCY_KEY_INVALID = _refusal(
-    "IDEMPOTENCY_KEY_INVALID", 400, "The Idempotency-Key is empty, too long or not printable ASCII."
+    "IDEMPOTENCY_KEY_INVALID",
+    400,
+    "The Idempotency-Key is empty, too long, not printable ASCII or given twice.",
 )
 UNAUTHENTICATED = _refusal("UNAUTHENTICATED", 401, "The bearer token is missing, expired or not ours.")
 FORBIDDEN = _refusal("FORBIDDEN", 403, "This command belongs to administrators.")

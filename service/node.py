@@ -8,12 +8,14 @@ import gc
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from service import logs
 from service.app import build
+from service.listener import Listener
 from service.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -34,14 +36,14 @@ class Node(uvicorn.Server):
         yield
 
 
-async def serve(settings: Settings, *, host: str, port: int) -> None:
-    """Serve until a signal asks for the end."""
-    config = uvicorn.Config(
+async def configured(settings: Settings, *, host: str, port: int) -> uvicorn.Config:
+    """Build the application and say how it is served."""
+    return uvicorn.Config(
         await build(settings),
         host=host,
         port=port,
         loop="none",
-        http="httptools",
+        http=cast("type[asyncio.Protocol]", partial(Listener, settings)),
         ws="none",
         lifespan="on",
         access_log=False,
@@ -53,6 +55,11 @@ async def serve(settings: Settings, *, host: str, port: int) -> None:
         timeout_keep_alive=settings.keep_alive_seconds,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
+
+
+async def serve(settings: Settings, *, host: str, port: int) -> None:
+    """Serve until a signal asks for the end."""
+    config = await configured(settings, host=host, port=port)
     gc.collect()
     gc.freeze()  # what stands by now stays: collections need not walk it again and again
     await Node(config).serve()

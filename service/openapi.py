@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from service.web import Operation
 
 _REF: Final = "#/components/schemas/{name}"
-_EVERY_CALL: Final = (errors.UNAUTHENTICATED, errors.ADMISSION_REFUSED, errors.POOL_EXHAUSTED)
+_EVERY_CALL: Final = (
+    errors.MALFORMED_REQUEST,
+    errors.HEAD_TOO_LARGE,
+    errors.REQUEST_INCOMPLETE,
+    errors.INVALID_QUERY,
+    errors.UNAUTHENTICATED,
+    errors.ADMISSION_REFUSED,
+    errors.POOL_EXHAUSTED,
+)
 _EVERY_DATABASE_CALL: Final = (errors.DATABASE_UNAVAILABLE, errors.DATABASE_BUSY, errors.INTERNAL_ERROR)
 _EVERY_COMMAND: Final = (
     errors.MALFORMED_JSON,
@@ -69,8 +77,6 @@ def refusals(operation: Operation) -> list[Refusal]:
     found = {*_EVERY_CALL, *_EVERY_DATABASE_CALL, *operation.refusals}
     if operation.command:
         found |= set(_EVERY_COMMAND)
-    if operation.query:
-        found.add(errors.INVALID_QUERY)
     if operation.admin:
         found.add(errors.FORBIDDEN)
     if "{id}" in operation.path:

@@ -35,7 +35,9 @@ class Settings:
     trusted_tenant: str = "demo"
 
     # What is read from a request, and what is given out at once.
+    head_bytes_max: int = 65_536
     body_bytes_max: int = 16_384
+    request_seconds: float = 10.0  # for a head to arrive whole, and for a body
     idempotency_key_chars_max: int = 255
     page_rows_default: int = 50
     page_rows_max: int = 500

@@ -78,12 +78,13 @@ class Tokens:
                 leeway=self._settings.token_leeway_seconds,
                 options={"require": ["exp", "sub"], "verify_aud": False},
             )
-        except jwt.InvalidTokenError:
-            raise Refused(errors.UNAUTHENTICATED) from None
+            expires_at = float(claims["exp"])
+        except (jwt.InvalidTokenError, ValueError, TypeError, OverflowError, RecursionError):
+            raise Refused(errors.UNAUTHENTICATED) from None  # a claim may be any JSON, a number of any size
         caller = self._known(claims)
         if len(self._verified) >= self._settings.token_cache:
             del self._verified[next(iter(self._verified))]
-        self._verified[authorization] = (caller, float(claims["exp"]))
+        self._verified[authorization] = (caller, expires_at)
         return caller
 
     def _known(self, claims: Mapping[str, object]) -> Caller:
@@ -92,5 +93,8 @@ class Tokens:
             raise Refused(errors.UNAUTHENTICATED)
         if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_CHARS_MAX:
             raise Refused(errors.UNAUTHENTICATED)
-        digest = owner_digest(self._settings.owner_secret, tenant=tenant, subject=subject)
+        try:
+            digest = owner_digest(self._settings.owner_secret, tenant=tenant, subject=subject)
+        except UnicodeEncodeError:  # half a surrogate pair is JSON, but no text
+            raise Refused(errors.UNAUTHENTICATED) from None
         return Caller(tenant=tenant, owner_digest=digest, admin=claims.get("role") == "admin")

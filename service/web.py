@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from service import errors
@@ -117,7 +118,9 @@ class Endpoint:
         except Refused as refused:
             return _refused(refused, headers, command=self._operation.command)
         except asyncio.CancelledError:
-            raise
+            # The node's end cuts off what lasts too long (nothing else cancels a request); its client is told so.
+            cut_off = errors.OUTCOME_UNKNOWN if self._operation.command else errors.DATABASE_BUSY
+            return _refused(Refused(cut_off), headers, command=self._operation.command)
         except Exception:
             LOG.exception("unforeseen failure", extra={"facts": {"operation": self._operation.name}})
             return _refused(Refused(errors.INTERNAL_ERROR), headers, command=self._operation.command)
@@ -152,21 +155,26 @@ def _id(text: str | None, missing: Refusal) -> int:
 
 
 def _key(request: Request, settings: Settings) -> str:
-    key = request.headers.get("idempotency-key")
-    if key is None:
+    keys = request.headers.getlist("idempotency-key")
+    if not keys:
         raise Refused(errors.IDEMPOTENCY_KEY_REQUIRED)
-    if len(key) > settings.idempotency_key_chars_max or not _PRINTABLE.fullmatch(key):
+    key = keys[0]
+    if len(keys) > 1 or len(key) > settings.idempotency_key_chars_max or not _PRINTABLE.fullmatch(key):
         raise Refused(errors.IDEMPOTENCY_KEY_INVALID)
     return key
 
 
 async def _body(request: Request, operation: Operation, settings: Settings) -> Any:
-    """Read no more than the limit, whatever Content-Length claims; an empty body is an empty object."""
+    """Read no more and no longer than the limits, whatever Content-Length claims; an empty body is an empty object."""
     raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > settings.body_bytes_max:
-            raise Refused(errors.PAYLOAD_TOO_LARGE)
+    try:
+        async with asyncio.timeout(settings.request_seconds):
+            async for chunk in request.stream():
+                raw += chunk
+                if len(raw) > settings.body_bytes_max:
+                    raise Refused(errors.PAYLOAD_TOO_LARGE)
+    except (TimeoutError, ClientDisconnect, asyncio.CancelledError):
+        raise Refused(errors.REQUEST_INCOMPLETE) from None
     try:
         return msgspec.json.decode(raw or b"{}", type=operation.body or Nothing)
     except msgspec.ValidationError:
@@ -196,6 +204,8 @@ def _refused(refused: Refused, headers: dict[str, str], *, command: bool) -> Res
         headers["Retry-After"] = str(-(-refused.retry_after_ms // 1_000))
     if refusal is errors.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = "Bearer"
+    if refusal is errors.REQUEST_INCOMPLETE:
+        headers["Connection"] = "close"
     body = ErrorBody(code=refusal.code, message=refusal.sentence, retry_after_ms=refused.retry_after_ms)
     return Response(_ENCODE(body), status_code=refusal.status, headers=headers, media_type="application/json")
 

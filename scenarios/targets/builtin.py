@@ -29,7 +29,13 @@ _PREPARE_DEADLINE_SECONDS: Final = 30.0
 
 # What each refusal means to whoever was refused. A code that is not here stops the run.
 _REFUSED: Final = {
-    400: ("MALFORMED_JSON", "INVALID_QUERY", "IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID"),
+    400: (
+        "MALFORMED_REQUEST",
+        "MALFORMED_JSON",
+        "INVALID_QUERY",
+        "IDEMPOTENCY_KEY_REQUIRED",
+        "IDEMPOTENCY_KEY_INVALID",
+    ),
     401: ("UNAUTHENTICATED",),
     403: ("FORBIDDEN", "OWNER_MISMATCH"),
     404: (
@@ -41,6 +47,7 @@ _REFUSED: Final = {
         "RESERVATION_NOT_FOUND",
     ),
     405: ("METHOD_NOT_ALLOWED",),
+    408: ("REQUEST_INCOMPLETE",),
     409: (
         "IDEMPOTENCY_FINGERPRINT_CONFLICT",
         "IDEMPOTENCY_IN_PROGRESS",
@@ -60,6 +67,7 @@ _REFUSED: Final = {
     ),
     413: ("PAYLOAD_TOO_LARGE",),
     422: ("INVALID_BODY",),
+    431: ("HEAD_TOO_LARGE",),
     503: ("ADMISSION_REFUSED", "POOL_EXHAUSTED", "DATABASE_UNAVAILABLE", "DATABASE_BUSY"),
 }
 _REFUSALS: Final = tuple(

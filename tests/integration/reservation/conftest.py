@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import pytest
-import uvicorn
 
-from service.app import build
 from service.database import Database
 from service.migrate import migrate
-from service.node import Node
+from service.node import Node, configured
 from service.settings import Settings
 from tests.integration.reservation.people import TOKEN_SECRET, Person
 
@@ -47,6 +45,7 @@ class Service:
     settings: Settings
     pool: Database
     sql: asyncpg.Connection
+    node: Node
     people: list[Person] = field(default_factory=list)
 
     def person(self, subject: str, **more: Any) -> Person:
@@ -206,17 +205,13 @@ async def running(settings: Settings, pool: Database, sql: asyncpg.Connection) -
     listening = socket.create_server(("127.0.0.1", 0))
     # asyncio does it only for sockets that it made itself; else each answer waits 40 ms for the acknowledgement of its head.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    config = uvicorn.Config(
-        await build(settings), http="httptools", loop="none", lifespan="on", log_config=None, access_log=False,
-        timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    node = Node(config)
+    node = Node(await configured(settings, host="127.0.0.1", port=0))
     serving = asyncio.create_task(node.serve(sockets=[listening]))
     try:
         async with asyncio.timeout(10):
             while not node.started:  # noqa: ASYNC110 - uvicorn tells by a flag only
                 await asyncio.sleep(0.005)
-        service = Service(listening.getsockname()[1], settings, pool, sql)
+        service = Service(listening.getsockname()[1], settings, pool, sql, node)
         yield service
         for person in service.people:
             person.close()

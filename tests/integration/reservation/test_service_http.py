@@ -188,7 +188,9 @@ async def test_the_document_describes_every_operation(service: Any) -> None:
     document = (await service.person("alice").get("/openapi.json")).json
     assert document["openapi"] == "3.1.0"
     place = document["paths"]["/api/resources/{id}/holds"]["post"]
-    assert {"201", "400", "401", "404", "409", "413", "422", "500", "503"} == set(place["responses"])
+    assert {"201", "400", "401", "404", "408", "409", "413", "422", "431", "500", "503"} == set(
+        place["responses"]
+    )
     assert "CAPACITY_EXHAUSTED" in place["responses"]["409"]["description"]
 
 

@@ -78,3 +78,21 @@ async def _(s: Scene) -> Shot:
 @scene("RESERVATION_NOT_FOUND")
 async def _(s: Scene) -> Shot:
     return Shot(by=s.alice, path="/api/reservations/77/cancel")
+
+
+@scene("MALFORMED_REQUEST")
+async def _(s: Scene) -> Shot:
+    return Shot(by=s.alice, method="NO METHOD", path="/api/resources")
+
+
+@scene("HEAD_TOO_LARGE")
+async def _(s: Scene) -> Shot:
+    return hold_of(s, X_Long="y" * 200_000)
+
+
+@scene("REQUEST_INCOMPLETE")
+async def _(s: Scene) -> Shot:
+    """The body that is announced does not come."""
+    impatient = await s.start(request_seconds=0.2)
+    headers = {"Idempotency-Key": "the-shot", "Content-Length": "3"}
+    return Shot(by=impatient.person("alice"), path=f"/api/resources/{s.room}/holds", headers=headers)
