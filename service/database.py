@@ -28,6 +28,7 @@ T = TypeVar("T")
 _RETRIED: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 _TIMED_OUT: Final = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 _BROKEN: Final = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_UNFIT: Final = ("53", "58", "25006")  # out of resources, a failing system, a server that only reads
 _RETRY_PAUSE_SECONDS: Final = 0.02
 
 
@@ -165,11 +166,15 @@ class Database:
                 await connection.execute("BEGIN")
                 try:
                     result = await work(connection)
-                except Exception:  # a cancellation cuts the connection, and the transaction with it
-                    await _roll_back(connection)
+                except Exception as error:  # a cancellation cuts the connection, and the transaction with it
+                    if _ends_the_session(error):
+                        _cut(connection)  # asked to roll back, a silent server would cost a timeout more
+                    else:
+                        await _roll_back(connection)
                     raise
             with _translated(connection, sent=True):
-                await connection.execute("COMMIT")
+                if await connection.execute("COMMIT") != "COMMIT":
+                    raise RuntimeError("the work went on after a failure, and its COMMIT rolled back")
             return result
 
 
@@ -188,7 +193,11 @@ class _translated:  # noqa: N801 - reads as a clause at the `with`
             return
         if isinstance(error, _TIMED_OUT):
             raise Refused(errors.DATABASE_BUSY) from error
-        if isinstance(error, _BROKEN) or is_lost(error):
+        if _is_unfit(error):
+            # The server's own word that nothing was done; after a failover another one may stand behind the address.
+            _cut(self._connection)
+            raise Refused(errors.DATABASE_UNAVAILABLE) from error
+        if _ends_the_session(error):
             # Its stream may still carry the answer to what was given up: the next user would read it.
             _cut(self._connection)
             # The server may end a session after it has committed and before it says so: 57P01 proves nothing.
@@ -199,6 +208,14 @@ def is_lost(error: BaseException) -> bool:
     """Whether the server or the network ended the session (classes 08 and 57P, transaction timeout)."""
     state = getattr(error, "sqlstate", None) or ""
     return state.startswith(("08", "57P")) or state in {"25P03", "25P04"}
+
+
+def _ends_the_session(error: BaseException) -> bool:
+    return isinstance(error, _BROKEN) or is_lost(error)
+
+
+def _is_unfit(error: BaseException) -> bool:
+    return (getattr(error, "sqlstate", None) or "").startswith(_UNFIT)
 
 
 async def _roll_back(connection: Connection) -> None:

@@ -101,9 +101,20 @@ async def _carry_out(
         # It was raised before the COMMIT, or is the server's own word that there was none.
         await _give_up(database, scope, token)
         raise
-    if not await database.transaction(
-        lambda connection: idempotency.finalize(connection, record, token, answer)
-    ):
+    return await _store(database, scope, record, token, answer)
+
+
+async def _store(database: Database, scope: Scope, record: int, token: str, answer: Answer) -> Answer:
+    """Store a final refusal, whose work was rolled back."""
+    try:
+        stored = await database.transaction(
+            lambda connection: idempotency.finalize(connection, record, token, answer)
+        )
+    except Refused as refused:
+        if refused.refusal.definite:
+            await _give_up(database, scope, token)
+        raise
+    if not stored:
         raise Refused(errors.IDEMPOTENCY_IN_PROGRESS)
     return answer
 
