@@ -152,10 +152,8 @@ def _ordered(settings: Settings) -> None:
     for name in leases:
         if getattr(settings, name) <= transaction_seconds:
             raise SettingsError(f"{PREFIX}{name.upper()} must outlast the transaction timeout")
-    if settings.notification_claim_seconds <= 2 * settings.notification_timeout_ms / 1_000:
-        raise SettingsError(
-            f"{PREFIX}NOTIFICATION_CLAIM_SECONDS must outlast a send: its connect and its answer"
-        )
+    if settings.notification_claim_seconds <= settings.notification_timeout_ms / 1_000:
+        raise SettingsError(f"{PREFIX}NOTIFICATION_CLAIM_SECONDS must outlast a send")
     if settings.suppressor_ttl_ms > _SUPPRESSOR_MS_MAX:
         raise SettingsError(
             f"{PREFIX}SUPPRESSOR_TTL_MS may be {_SUPPRESSOR_MS_MAX} at most: a crash hides an answer"

@@ -14,7 +14,6 @@ import secrets
 import signal
 import socket
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from prometheus_client import start_http_server
@@ -89,8 +88,6 @@ async def _work(name: str, settings: Settings, metrics_port: int | None) -> None
     )
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    # A thread for each delivery of a batch: one that queued behind slow ones could outlast its claim.
-    loop.set_default_executor(ThreadPoolExecutor(settings.notification_batch))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     LOG.info("worker started", extra={"facts": {"worker": name}})

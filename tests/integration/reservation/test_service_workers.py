@@ -12,7 +12,7 @@ import pytest
 
 from service.reservation import outbox
 from service.reservation.notifier import Notifier, Round
-from service.reservation.outbox import Notice
+from service.reservation.outbox import Claim, Notice
 from service.workers import run
 
 if TYPE_CHECKING:
@@ -118,6 +118,63 @@ async def test_a_provider_that_is_down_exhausts_a_notice_and_one_bad_notice_stop
     rows = await sql.fetch("SELECT delivery_id, state FROM notification_outbox ORDER BY id")
     assert [row["state"] for row in rows] == ["EXHAUSTED", "DELIVERED"]
     assert len(provider.requests) == 6
+
+
+async def test_a_provider_that_answers_byte_by_byte_holds_the_round_up_no_longer_than_its_timeout(
+    pool: Any, make_settings: Callable[..., Any], sql: Any
+) -> None:
+    """A deadline for each read, as http.client has it, is none for the answer: each byte would begin it anew."""
+
+    async def dribble(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"y" * 400:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(0.05)
+        except ConnectionError:
+            return
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(dribble, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    notifier = Notifier(pool, make_settings(notification_url=url, notification_timeout_ms=300))
+    await _enqueue(sql, "waitlist-1-offered")
+    async with asyncio.timeout(5):
+        assert await notifier.run_once() == Round(failed=1, waiting=1)
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n" + b'{"result":"duplicate"}', "DUPLICATE"),
+        (b'HTTP/1.1 200 OK\r\n\r\n{"result":"duplicate"}', "DUPLICATE"),
+        (
+            b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n16\r\n{"result":"duplicate"}\r\n0\r\n\r\n',
+            "DUPLICATE",
+        ),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "ACCEPTED"),
+        (b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n", "DUPLICATE"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{", "RETRYABLE_FAILURE"),
+        (b"SMTP", "RETRYABLE_FAILURE"),
+        (b"", "RETRYABLE_FAILURE"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"y" * 70_000, "RETRYABLE_FAILURE"),
+    ],
+)
+async def test_an_answer_is_read_however_it_tells_its_end(
+    pool: Any, make_settings: Callable[..., Any], answer: bytes, taken: str
+) -> None:
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        writer.write(answer)
+        writer.close()
+
+    server = await asyncio.start_server(say, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/send?to=all"
+    claim = Claim(delivery_id="waitlist-1-offered", kind="offer-created", payload="{}", token="t", attempt=1)
+    assert await Notifier(pool, make_settings(notification_url=url)).send(claim) == taken
+    server.close()
 
 
 async def test_two_notifiers_share_the_work_and_send_nothing_twice(
