@@ -150,6 +150,9 @@ def _temporary() -> Check:
 
 
 def _runs(runs: Path) -> Check:
+    if runs.is_symlink() and not runs.exists():
+        remedy = "mend the link, or name another folder with --runs-dir"
+        return Check("runs folder", ok=False, detail=f"{runs} is a link that leads nowhere", remedy=remedy)
     place = next(step for step in (runs.resolve(), *runs.resolve().parents) if step.exists())
     check_disk(place)
     with tempfile.TemporaryFile(dir=place):

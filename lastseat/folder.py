@@ -51,7 +51,13 @@ def point_latest(runs: Path, folder: Path) -> None:
 
 def find(named: Path) -> Path:
     """Resolve the run folder that a person named; raises UsageError when it is none."""
-    folder = named.resolve()
+    try:
+        folder = named.resolve()
+    except (OSError, RuntimeError) as refused:  # Python 3.11 calls a loop of links a RuntimeError
+        raise UsageError(
+            f"There is no run folder {named}: {refused}.",
+            remedy="Mend the link, or name a folder under runs/; `lastseat run` makes one.",
+        ) from refused
     if not folder.is_dir():
         raise UsageError(
             f"There is no run folder {named}.",

@@ -45,6 +45,13 @@ def test_a_full_disk_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not found["shared memory"].ok
 
 
+@pytest.mark.parametrize("leads_to", ["runs", "nowhere"])
+def test_a_runs_folder_that_is_a_broken_link_is_found(tmp_path: Path, leads_to: str) -> None:
+    (tmp_path / "runs").symlink_to(leads_to)
+    found = checks(tmp_path / "runs")["runs folder"]
+    assert (found.ok, "leads nowhere" in found.detail) == (False, True)
+
+
 def test_a_missing_wheel_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.postgres_server, "find_spec", lambda _: None)
     monkeypatch.setattr(doctor.valkey, "find_spec", lambda _: None)

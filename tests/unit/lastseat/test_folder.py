@@ -43,3 +43,9 @@ def test_the_parent_of_runs_is_not_taken_for_a_run(tmp_path: Path) -> None:
     folder.create(tmp_path, "rush")
     with pytest.raises(UsageError, match=r"no scenario\.json"):
         folder.find(tmp_path)
+
+
+def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match=r"no run folder .*loop"):
+        folder.find(tmp_path / "loop")
