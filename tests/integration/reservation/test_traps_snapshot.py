@@ -167,18 +167,25 @@ async def test_a_twin_waits_for_the_first_and_then_touches_nothing(
 async def test_rivals_and_twins_together_leave_one_hold_a_seat_and_one_answer_a_key(
     pool: Any, room: Room, sql: Any
 ) -> None:
-    """8 seats × 10 rivals × 6 twins, all at once: 8 holds, 80 keys, and every twin is told the same."""
-    rooms = [await room(capacity=1) for _ in range(8)]
+    """100 seats × 10 rivals × 3 twins, seat by seat: 100 holds, 1,000 keys, and every twin is told the same."""
+    rooms = [await room(capacity=1) for _ in range(100)]
 
     async def place(seat: int, rival: int) -> tuple[str, int, str]:
         key = f"{seat}-{rival}"
         answered = await holds.place(pool, _order(rooms[seat], key), lease=timedelta(seconds=90))
         return key, answered.answer.status, answered.answer.body
 
-    told = await asyncio.gather(*(place(n % 8, n // 8 % 10) for n in range(8 * 10 * 6)))
+    crowd = [(seat, rival) for seat in range(100) for rival in range(10) for _ in range(3)]
+    at_once = asyncio.Semaphore(200)  # more would only wait for a connection, and be refused one
 
-    assert len(set(told)) == 80  # one answer a key, byte for byte
-    assert sum(status == 201 for _, status, _ in set(told)) == 8
-    assert await sql.fetchval("SELECT count(*) FROM holds") == 8
-    assert await sql.fetchval("SELECT count(*) FROM idempotency_answers") == 80
+    async def come(seat: int, rival: int) -> tuple[str, int, str]:
+        async with at_once:
+            return await place(seat, rival)
+
+    told = await asyncio.gather(*(come(seat, rival) for seat, rival in crowd))
+
+    assert len(set(told)) == 1_000  # one answer a key, byte for byte
+    assert sum(status == 201 for _, status, _ in set(told)) == 100
+    assert await sql.fetchval("SELECT count(*) FROM holds") == 100
+    assert await sql.fetchval("SELECT count(*) FROM idempotency_answers") == 1_000
     assert await sql.fetchval("SELECT array_agg(DISTINCT occupied_count) FROM resources") == [1]

@@ -73,8 +73,9 @@ async def test_a_deadline_in_a_single_update_is_not_looked_at_again_after_the_wa
     sessions: Any, sql: Any, room: Room
 ) -> None:
     """The blocker only locked: PostgreSQL has no new row to judge, and lets the stale judgement stand."""
-    hold = await _hold(sql, await room(occupied=1), 0.4)
     blocker, confirmer = await sessions.open(), await sessions.open()
+    # Its time has to be over after the wait began, and on a busy machine even that takes a while.
+    hold = await _hold(sql, await room(occupied=1), 1.5)
     naive = """UPDATE holds SET state = 'CONFIRMED', ended_at = clock_timestamp()
                WHERE id = $1 AND state = 'ACTIVE' AND expires_at > clock_timestamp() RETURNING clock_timestamp() > expires_at AND ended_at < expires_at"""
     async with blocker.transaction():
@@ -87,9 +88,9 @@ async def test_a_deadline_in_a_single_update_is_not_looked_at_again_after_the_wa
 async def test_a_confirm_that_waited_past_the_deadline_is_refused(
     sessions: Any, sql: Any, room: Room
 ) -> None:
-    free = await room(occupied=1)
-    hold = await _hold(sql, free, 0.4)
     blocker, confirmer = await sessions.open(), await sessions.open()
+    free = await room(occupied=1)
+    hold = await _hold(sql, free, 1.5)
 
     async def confirm() -> None:
         async with confirmer.transaction():
@@ -98,6 +99,7 @@ async def test_a_confirm_that_waited_past_the_deadline_is_refused(
     async with blocker.transaction():
         await blocker.execute("SELECT FROM resources WHERE id = $1 FOR NO KEY UPDATE", free)
         confirming = await sessions.blocked(confirmer, confirm())
+        assert await sql.fetchval("SELECT expires_at > clock_timestamp() FROM holds WHERE id = $1", hold)
         await _past(sql, hold)
     with pytest.raises(Refused) as refused:
         await confirming
@@ -129,8 +131,8 @@ async def test_a_paused_client_does_not_hold_a_hot_row_for_ever(
 
     options = connection_options(make_settings(idle_in_transaction_timeout_ms=200), "paused")
     paused = await asyncpg.connect(**options)
-    await paused.execute("BEGIN")
-    await resources.lock(paused, tenant="demo", resource=free)
+    # In one message: between two, the client of a busy machine could be idle for so long already.
+    await paused.execute(f"BEGIN; SELECT FROM resources WHERE id = {free} FOR NO KEY UPDATE")
 
     async with asyncio.timeout(5):
         assert await naive.fetchval("SELECT id FROM resources WHERE id = $1 FOR NO KEY UPDATE", free) == free
