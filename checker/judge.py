@@ -11,6 +11,7 @@ from checker import assumptions
 from checker.brief import read_brief
 from checker.evidence import open_evidence
 from checker.invariants import load
+from checker.linear import Undecided
 from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, outrank
 from checker.witness import witness
 
@@ -92,7 +93,7 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
         return msgspec.structs.replace(blank, reason="; ".join(dict.fromkeys(lacks)))
     try:
         looked_at, count, shown = _ask(evidence, rule)
-    except duckdb.Error as error:
+    except (Undecided, duckdb.Error) as error:
         return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
     counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
     if broken := [premise for premise in premises if premise.name in rule.rests_on and not premise.holds]:
@@ -148,6 +149,9 @@ def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]
 
     They are ordered by their columns from left to right: an order of the query's own could leave ties to chance.
     """
+    if rule.is_python:
+        looked_at, found = rule.function()(evidence)
+        return looked_at, len(found), found[:SHOWN_MAX]
     (looked_at,) = evidence.row(rule.looked_at)
     evidence.connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
     (count,) = evidence.row("SELECT count(*) FROM found")

@@ -1,10 +1,16 @@
-"""Reads one invariant: a header of comments, a `looked at` statement and a `counter-examples` statement."""
+"""Reads one invariant: a header of comments, a `looked at` statement and a `counter-examples` statement.
+
+Where SQL is not enough the header stands above a Python module with a function `judge(evidence)`.
+"""
 
 from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -12,7 +18,12 @@ from checker import assumptions
 from checker.canonical import TABLES
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from checker.evidence import Evidence
+
+    # How much was looked at, and the counter-examples; raises checker.linear.Undecided.
+    Judge = Callable[[Evidence], tuple[int, list[dict[str, Any]]]]
 
 FIELDS: Final = ("name", "sentence", "needs", "rests on", "catches")
 PARTS: Final = ("looked at", "counter-examples")
@@ -45,16 +56,36 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     sql_hash: str
     path: str
 
+    @property
+    def is_python(self) -> bool:
+        """Whether a function judges, in place of the two statements."""
+        return self.path.endswith(".py")
+
+    def function(self) -> Judge:
+        """Return the function of a Python rule; raises InvariantError where the module does not load or has none."""
+        path = Path(self.path)
+        spec = spec_from_file_location(f"{__name__}:{self.name}", path)
+        if spec is None or spec.loader is None:
+            raise InvariantError(path, 0, "it is no Python module")
+        module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+            judge: Judge = module.judge
+        except (ImportError, SyntaxError, AttributeError) as error:
+            raise InvariantError(path, 0, f"it gives no function `judge`: {error}") from error
+        return judge
+
 
 def read_rule(path: Path, *, group: str) -> Rule:
-    """Read one .sql file; raises InvariantError with the line at which it stops being an invariant."""
+    """Read one .sql or .py file; raises InvariantError with the line at which it stops being an invariant."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvariantError(path, 0, f"cannot be read: {error}") from error
-    lines = text.splitlines()
+    is_python = path.suffix == ".py"
+    lines = _as_sql(text.splitlines()) if is_python else text.splitlines()
     fields, body_at = _header(path, lines)
-    looked_at, counter_examples = _statements(path, lines, body_at)
+    looked_at, counter_examples = ("", "") if is_python else _statements(path, lines, body_at)
     for field in FIELDS:
         if field not in fields:
             raise InvariantError(path, body_at, f"the header lacks `-- {field}: …`")
@@ -75,6 +106,12 @@ def read_rule(path: Path, *, group: str) -> Rule:
         sql_hash=sha256(text.encode()).hexdigest()[:16],
         path=str(path),
     )
+
+
+def _as_sql(lines: list[str]) -> list[str]:
+    """Return the header of a Python module as that of a statement; it ends with the first line that is no comment."""
+    comments = list(takewhile(lambda line: line.startswith("#"), lines))
+    return [f"--{line.removeprefix('#')}" for line in comments]
 
 
 def _header(path: Path, lines: list[str]) -> tuple[dict[str, tuple[str, int]], int]:

@@ -1,4 +1,4 @@
-"""Invariants: each is one .sql file that returns its counter-examples, found by walking the folders."""
+"""Invariants: each is one file, SQL or Python, that returns its counter-examples, found by walking the folders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load(extra_dirs: Iterable[Path] = ()) -> dict[str, Rule]:
     for folder in (HERE, *extra_dirs):
         if not folder.is_dir():
             raise InvariantError(folder, 0, "no such folder of invariants")
-        for path in sorted(folder.rglob("*.sql")):
+        for path in sorted((*folder.rglob("*.sql"), *folder.rglob("[!_]*.py"))):
             rule = read_rule(path, group=path.parent.name)
             if rule.name in rules:
                 raise InvariantError(path, 1, f"the name {rule.name} is taken by {rules[rule.name].path}")

@@ -82,8 +82,9 @@ def _sweep(plane: Plane) -> None:
     plane.rows["holds", "h3"]["expires_at"] = printed_at(60)
     plane.commit(61, plane.lease("b", 2, until=90))
     plane.commit(62, plane.hold("h3", state="EXPIRED", term=2), plane.counted("s", 0))
-    closed = plane.counted("s", 0, state="CLOSED")
-    plane.commit(64, closed)
+    plane.commit(64, plane.counted("s", 0, state="CLOSED"))
+    plane.resource("u", capacity=1)
+    plane.sold("h4", "u", sent=65, commit=66, done=67, count=1)
 
 
 def _keys(plane: Plane) -> None:

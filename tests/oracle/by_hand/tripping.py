@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from checker.trail.record import TrailStatus
 from tests.oracle.by_hand.instants import printed_at
 
 if TYPE_CHECKING:
@@ -283,3 +284,12 @@ def seats_linearize(plane: Plane) -> None:
     plane.resource("r", capacity=2)
     plane.sold("h1", "r", sent=1, commit=20, done=21, count=1)
     plane.operations[-1] |= {"done_ns": plane.operations[-1]["sent_ns"] + 1_000_000}
+
+
+@trips
+def seats_linearize_without_trail(plane: Plane) -> None:
+    """The last seat went twice, in a database whose changes nobody could follow."""
+    plane.trail = TrailStatus.NONE
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.sold("h2", "r", sent=1, commit=3, done=4, count=2)

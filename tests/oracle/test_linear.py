@@ -1,0 +1,95 @@
+"""The forward search over one counter, against trying every order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.linear import Call, Undecided, Work, first_impossible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LATE = 1_000
+
+
+def fits(capacity: int, calls: frozenset[Call], taken: int = 0) -> bool:
+    """Whether some order explains the calls: the next is any that no other was answered before."""
+    told = {call for call in calls if call.done_ns is not None}
+    if not told:
+        return True
+    first_answer = min(call.done_ns or 0 for call in told)
+    for call in calls:
+        # An answer and a question of one instant overlapped.
+        if call.sent_ns > first_answer:
+            continue
+        after = taken + {"take": 1, "give": -1, "refused": 0}[call.kind]
+        right = taken == capacity if call.kind == "refused" else 0 <= after <= capacity
+        if right and fits(capacity, calls - {call}, after):
+            return True
+    return False
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Call]:
+    calls = []
+    for op in range(draw(st.integers(1, 7))):
+        kind = draw(st.sampled_from(("take", "take", "give", "refused", "refused")))
+        sent = draw(st.integers(0, 9))
+        told = kind == "refused" or draw(st.integers(0, 4)) > 0
+        done = sent + draw(st.integers(0, 5)) if told else None
+        calls.append(Call(op, kind, sent, done))
+    return calls
+
+
+@settings(max_examples=4_000, deadline=None)
+@given(capacity=st.integers(0, 3), calls=histories())
+def test_the_search_agrees_with_trying_every_order(capacity: int, calls: list[Call]) -> None:
+    assert (first_impossible(capacity, calls) is None) == fits(capacity, frozenset(calls))
+
+
+def called(*told: tuple[str, int, int | None]) -> Iterable[Call]:
+    return [Call(op, kind, sent, done) for op, (kind, sent, done) in enumerate(told)]  # type: ignore[arg-type]
+
+
+def test_two_who_got_the_last_seat_fit_no_order() -> None:
+    impossible = first_impossible(1, called(("take", 1, 5), ("take", 2, 6)))
+    assert impossible is not None
+    assert impossible.op == 1
+
+
+def test_a_refusal_beside_the_winner_is_right() -> None:
+    assert first_impossible(1, called(("take", 1, 5), ("refused", 2, 3))) is None
+
+
+def test_a_refusal_before_the_winner_asked_is_not() -> None:
+    impossible = first_impossible(1, called(("take", 4, 5), ("refused", 2, 3)))
+    assert impossible is not None
+    assert impossible.op == 1
+
+
+def test_one_who_never_learnt_may_have_got_the_seat_much_later() -> None:
+    assert first_impossible(1, called(("take", 1, None), ("refused", 50, 60))) is None
+
+
+def test_bounds_alone_would_not_see_it() -> None:
+    """Each of the two refusals could be right by itself; for both the one untold seat would have had to be taken twice."""
+    told = called(("take", 0, None), ("refused", 1, 2), ("take", 3, 4), ("refused", 5, 6))
+    assert first_impossible(1, told) is not None
+
+
+def test_a_search_that_grows_too_large_is_given_up() -> None:
+    many = [Call(op, "take", 0, None) for op in range(40)] + [Call(99, "refused", 1, 2)]
+    with pytest.raises(Undecided, match="given up"):
+        first_impossible(30, many, Work(left=20))
+
+
+def test_hundreds_of_races_for_one_seat_each_cost_little() -> None:
+    work = Work()
+    for _ in range(1_000):
+        race = [Call(0, "take", 0, LATE), *(Call(op, "refused", op, LATE + op) for op in range(1, 10))]
+        assert first_impossible(1, race, work) is None
+    assert work.left > 450_000
