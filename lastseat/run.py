@@ -90,7 +90,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         dsn = await course.lab.create_database(course.name, template)
         leaving.push_async_callback(course.lab.drop_database, dsn)
         await course.lab.flush_redis()
-        load = await leaving.enter_async_context(Load(course.lab.spawn))
+        load = await leaving.enter_async_context(Load(course.lab.spawn, within=course.lab.supervision.folder))
         trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
         watch = await leaving.enter_async_context(watching(dsn, folder))
         service = await leaving.enter_async_context(deployed(course, dsn))

@@ -76,9 +76,13 @@ class Load:
     They are started at once and take the better part of a second to be up: begin while the lab is being prepared.
     """
 
-    def __init__(self, spawn: Spawn, *, shards: int = 1) -> None:
-        """Take the lab's way to start a process, and how many load processes there shall be."""
+    def __init__(self, spawn: Spawn, *, shards: int = 1, within: Path | None = None) -> None:
+        """Take the lab's way to start a process, and how many load processes there shall be.
+
+        `within` is the folder for the control socket's own: one that goes with the lab when the runner is killed.
+        """
         self._spawn = spawn
+        self._within = within
         self._shards = shards
         self._seats: dict[int, Seat] = {}
         self._on_progress: Callable[[Tally], None] | None = None
@@ -86,7 +90,9 @@ class Load:
 
     async def __aenter__(self) -> Self:
         """Open the control socket and start the processes."""
-        folder = self._leaving.enter_context(tempfile.TemporaryDirectory(prefix="lastseat-load-"))
+        folder = self._leaving.enter_context(
+            tempfile.TemporaryDirectory(prefix="lastseat-load-", dir=self._within)
+        )
         address = str(Path(folder) / "control")
         server = await asyncio.start_unix_server(self._hear, address, limit=_LINE_BYTES_MAX)
         self._leaving.push_async_callback(self._end, server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,12 +26,26 @@ BUSY_FACTOR = 8
 
 
 @pytest.fixture
-def race(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def temporary() -> Iterator[Path]:
+    """Give the run a temporary folder of its own, which servers of another user can enter, to be found empty."""
+    place = Path(tempfile.mkdtemp()).resolve()
+    place.chmod(0o755)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def race(tmp_path: Path, temporary: Path) -> Iterator[subprocess.Popen[str]]:
     """Play a race, and hand it over once its load is under way."""
     lastseat = str(Path(sys.executable).with_name("lastseat"))
     process = subprocess.Popen(
         [lastseat, "run", "last_seat_race"],
-        env={**os.environ, "LASTSEAT_RUNS": str(tmp_path), "PYTHONUNBUFFERED": "1"},
+        env={
+            **os.environ,
+            "LASTSEAT_RUNS": str(tmp_path),
+            "TMPDIR": str(temporary),
+            "PYTHONUNBUFFERED": "1",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -47,17 +62,18 @@ def race(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_nothing_of_a_run_outlives_its_runner(race: subprocess.Popen[str], number: signal.Signals) -> None:
+def test_nothing_of_a_run_outlives_its_runner(
+    race: subprocess.Popen[str], temporary: Path, number: signal.Signals
+) -> None:
     family = psutil.Process(race.pid).children(recursive=True)
-    folders = _folders(family)
     assert len(family) >= 6, "the supervisor, PostgreSQL, Valkey, two nodes and the load"
-    assert folders, "the lab keeps its data in a private folder"
+    assert list(temporary.iterdir()), "the lab keeps its data in a private folder"
     race.send_signal(number)
     began = time.monotonic()
     code = race.wait(UP_SECONDS)
     _, alive = psutil.wait_procs(family, timeout=_patience() - (time.monotonic() - began))
     assert alive == []
-    assert [folder for folder in folders if folder.exists()] == []
+    assert list(temporary.iterdir()) == []
     assert code == (-9 if number is signal.SIGKILL else 130)
 
 
@@ -69,14 +85,6 @@ def _wait_for_load(process: subprocess.Popen[str]) -> None:
         if IN_THE_MIDDLE in line and not line.strip().startswith("0 of"):
             return
     pytest.fail("the race ended before its load was under way:\n" + "".join(said))
-
-
-def _folders(family: list[psutil.Process]) -> set[Path]:
-    """The private folders of the lab: those in the temporary folder that a process of it works in or was told of."""
-    own = Path(tempfile.gettempdir()).resolve()
-    told = (word for process in family for word in process.cmdline() if "/lastseat-" in word)
-    found = {Path(word) for word in told}
-    return {folder for folder in found if folder.exists() and own in folder.parents}
 
 
 def _patience() -> float:
