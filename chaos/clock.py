@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def shift(seconds: float) -> None:
     Monotonic clocks stay right, as they do when a real machine's wall clock is wrong. A module that has already bound
     `time.time` or `datetime.datetime` by name keeps the right one, so this comes before the service is imported.
     """
+    # Its compiled part takes the type of the instants that it makes once, at import, and others take none but the true one.
+    import_module("asyncpg.pgproto.pgproto")
     ShiftedDatetime.offset = dt.timedelta(seconds=seconds)
     for name in ("time", "time_ns"):
         setattr(time, name, _later(getattr(time, name), seconds if name == "time" else round(seconds * 1e9)))

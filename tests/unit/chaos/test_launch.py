@@ -148,3 +148,11 @@ def test_no_module_exits_with_2_and_the_usage(module: Path, arguments: tuple[str
     assert ended.returncode == 2
     assert "no module to run" in ended.stderr
     assert "usage: python -m chaos.launch" in ended.stderr
+
+
+def test_the_driver_of_the_database_goes_on_making_true_instants(module: Path) -> None:
+    """Its compiled part would take the shifted class for the true one, whose instances are smaller, and warn of that."""
+    (module / "writer.py").write_text("import asyncpg\nprint(asyncpg.__name__)\n")
+    ended = launch(module, "--clock-offset=3600", "--", "writer")
+    assert ended.stdout.strip() == "asyncpg"
+    assert "size changed" not in ended.stderr
