@@ -6,9 +6,11 @@ from checker.assumptions.events import happened, landed
 from checker.assumptions.load import load_healthy, release_skew
 from checker.assumptions.overlap import contended, in_flight_together
 from checker.assumptions.registry import names, premise
+from checker.assumptions.rows import became
 from checker.assumptions.soundness import clocks_comparable, history_complete, trail_complete
 
 __all__ = [
+    "became",
     "clocks_comparable",
     "contended",
     "happened",
