@@ -136,7 +136,14 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
         "cancel_reservation": _command(
             "cancel_reservation", "/api/reservations/${reservation}/cancel", subject="reservation"
         ),
-        "read_resource": _read("/api/resources/${resource}", "resource"),
+        "read_resource": Action(
+            kind="read",
+            method="GET",
+            path="/api/resources/${resource}",
+            headers={"Authorization": "Bearer ${token}"},
+            code=None,  # a resource has a code of its own
+            rules=(Rule(said="ok", status=200), Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
+        ),
         # What may have come of waiting: the offer, once there is one.
         "read_entry": _read("/api/waitlist/${entry}", "entry", created="offerId"),
     }

@@ -131,7 +131,7 @@ async def test_a_waiter_loses_patience(stand: Stand) -> None:
     operations = await seen(stand, "waiter", line_of(looks=1_000))
     assert [each["kind"] for each in operations[:2]] == ["hold", "join_waitlist"]
     assert {each["kind"] for each in operations[2:]} == {"read"}
-    assert len(operations) == 27
+    assert len(operations) == 20
 
 
 async def test_an_impostor_is_somebody_else_than_the_owner(stand: Stand) -> None:

@@ -10,6 +10,8 @@ import pytest
 from chaos.faults import Cut, Kill, at, when
 from checker.assumptions import happened
 from checker.brief import Assumption
+from lastseat.reach import CONDITIONS, places
+from lastseat.workers import KINDS
 from scenarios import registry, validation
 from scenarios.arrivals import barrier, steady
 from scenarios.habit import habits
@@ -43,7 +45,9 @@ def test_the_race_of_the_last_seat_is_two_hundred_times_ten() -> None:
 @pytest.mark.parametrize("name", registry.names())
 @pytest.mark.parametrize("profile", ["smoke", "full"])
 def test_every_scenario_can_be_played_in_both_profiles(name: str, profile: str) -> None:
-    validation.refuse(registry.find(name, cast("Profile", profile)), names=KNOWN, actions=ACTIONS)
+    scenario = registry.find(name, cast("Profile", profile))
+    names = validation.known(places=places(scenario), conditions=CONDITIONS, workers=tuple(KINDS))
+    validation.refuse(scenario, names=names, actions=ACTIONS)
 
 
 def test_an_unknown_scenario_is_answered_with_those_there_are() -> None:

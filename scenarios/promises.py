@@ -1,0 +1,50 @@
+"""What must hold in every story of a kind: the invariants by name, so that a new one is added in one place.
+
+An invariant that finds nothing to look at is unknown, not valid; so a story names those kinds of which something happens.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LEDGER: Final = (
+    "never_oversold",
+    "occupancy_matches_claims",
+    "acknowledged_is_persisted",
+    "nothing_unattempted_exists",
+    "one_effect_per_key",
+    "seats_linearize",
+    "states_move_one_way",
+    "terminal_rows_never_change",
+    "only_the_owner_acts",
+    "nothing_left_behind",
+    "no_leaked_transactions",
+    "errors_are_earned",
+)
+"""Whatever happens to seats: what was sold, what was told, and what is written agree."""
+
+REFUSALS: Final = ("refused_left_no_trace", "redis_never_decides")
+"""Where somebody is refused: nothing came of it, and it was PostgreSQL that said so."""
+
+SCARCITY: Final = (*REFUSALS, "sold_out_is_true")
+"""Where there is not enough for all: whoever was told so was told the truth."""
+
+KEYS: Final = ("replay_is_identical", "transient_answers_are_not_pinned")
+"""Where keys are used again: one answer, and none that was only for a while."""
+
+LINE: Final = ("fifo_handover", "newcomers_never_overtake", "no_gap_in_handover", "outbox_matches_events")
+"""Where people stand in line: seats that come free are theirs, in the order in which they came."""
+
+EXPIRY: Final = (
+    "nothing_happens_after_expiry",
+    "one_leader_a_term",
+    "stale_leaders_change_nothing",
+    "sweeps_are_bounded",
+)
+"""Where sweepers end what is overdue: not before its time, under one leader, in bounded steps."""
+
+DELIVERY: Final = ("delivered_once", "attempts_are_bounded", "retries_are_bounded")
+"""Where notices are sent: each takes effect once, after a bounded number of tries."""
+
+RECOVERY: Final = ("recovers_after_heal",)
+"""Where the load goes on for a second after something was healed."""

@@ -1,0 +1,47 @@
+"""Starting up while Redis is away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import Cut, Restart, at
+from checker.assumptions import happened, landed, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import LEDGER, REFUSALS
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99, recovers
+
+SCENARIO = Scenario(
+    name="boot_without_redis",
+    story=(
+        "Redis is away, and both nodes are started anew, one after the other. They must come up without it and "
+        "sell seats as before; and when Redis is back they must find it by themselves."
+    ),
+    sale=Sale(resources=4, capacity=50),
+    crowd=Crowd(
+        habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=3.4)
+    ),
+    faults=(
+        at(seconds=0.3, inject=Cut("redis"), heal_after=2.6),
+        at(seconds=0.6, inject=Restart("node-a")),
+        at(seconds=1.7, inject=Restart("node-b")),
+    ),
+    invariants=(*LEDGER, *REFUSALS),
+    assumptions=(landed("cut", "restart"), happened("hold:ok", "hold:fail", "confirm:ok"), load_healthy()),
+    thresholds=(
+        p99("hold", below_seconds=0.5, outside_faults=True),
+        recovers("hold", within_seconds=0.5),
+    ),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    sale=replace(SCENARIO.sale, capacity=800),
+    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
+    faults=(
+        at(seconds=2, inject=Cut("redis"), heal_after=16),
+        at(seconds=4, inject=Restart("node-a")),
+        at(seconds=10, inject=Restart("node-b")),
+    ),
+)

@@ -1,0 +1,47 @@
+"""Everything that hands a seat over, all at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.assumptions import happened, in_flight_together, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import LEDGER, LINE, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99
+
+SCENARIO = Scenario(
+    name="lock_order",
+    story=(
+        "Holding, confirming, cancelling, joining, leaving, accepting, declining: each takes several locks, and all of it "
+        "happens to two resources at the same time. Where two of them took their locks in different orders they would "
+        "wait for each other; there is one order, and nobody may be told that the database was busy."
+    ),
+    sale=Sale(resources=2, capacity=6),
+    workers={"notifier": 1},
+    crowd=Crowd(
+        habits={"fickle": 0.5, "canceller": 0.2, "twin_clicker": 0.15, "waiter": 0.15},
+        arrivals=burst(60, within=0.2) + steady(rate=50, seconds=2.0),
+    ),
+    invariants=(*LEDGER, *SCARCITY, *LINE),
+    assumptions=(
+        in_flight_together(at_least=10),
+        happened(
+            "confirm:ok",
+            "cancel:ok",
+            "join_waitlist:ok",
+            "leave_waitlist:ok",
+            "accept_offer:ok",
+            "decline_offer:ok",
+            "cancel_reservation:ok",
+        ),
+        load_healthy(),
+    ),
+    thresholds=(p99("cancel_reservation", below_seconds=0.5),),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=0.5) + steady(rate=80, seconds=20)),
+)

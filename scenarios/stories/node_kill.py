@@ -1,0 +1,49 @@
+"""A node dies with work in its hands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import Kill, at
+from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from scenarios.arrivals import steady
+from scenarios.promises import KEYS, LEDGER, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99, recovers
+
+SCENARIO = Scenario(
+    name="node_kill",
+    story=(
+        "A node is killed, with commands claimed and not finished, and connections open. People ask again at the "
+        "other node under the same key. What was done is told, what was claimed and not done is taken over once "
+        "the claim has run out, and nothing happens twice."
+    ),
+    sale=Sale(resources=3, capacity=30, lease_seconds=1.2),
+    crowd=Crowd(
+        habits={"retrier": 0.7, "twin_clicker": 0.3},
+        arrivals=steady(rate=40, seconds=2.8),
+    ),
+    faults=(at(seconds=0.6, inject=Kill("node-a"), heal_after=0.8),),
+    invariants=(*LEDGER, *SCARCITY, *KEYS),
+    assumptions=(
+        landed("kill"),
+        in_flight_together(at_least=2),
+        happened("hold:ok", "hold:info", "confirm:ok"),
+        load_healthy(),
+    ),
+    thresholds=(
+        p99("hold", below_seconds=0.5, outside_faults=True),
+        recovers("hold", within_seconds=0.5),
+    ),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    sale=replace(SCENARIO.sale, capacity=600),
+    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
+    faults=tuple(
+        at(seconds=start, inject=Kill(node), heal_after=1.5)
+        for start, node in ((3, "node-a"), (9, "node-b"), (15, "node-a"))
+    ),
+)

@@ -1,0 +1,46 @@
+"""Permits of the dead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import Kill, at
+from checker.assumptions import happened, landed, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import KEYS, LEDGER, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99, recovers
+
+SCENARIO = Scenario(
+    name="permit_leak",
+    story=(
+        "There are eight permits for the whole house, and a node is killed while it holds some of them. They are "
+        "leased: within half a second they are back by themselves, and nobody is turned away for the sake of the "
+        "dead."
+    ),
+    sale=Sale(resources=3, capacity=30, lease_seconds=1.5),
+    settings={"RESERVATION_REDIS_PERMITS": "8", "RESERVATION_REDIS_PERMIT_LEASE_MS": "500"},
+    crowd=Crowd(
+        habits={"retrier": 0.6, "twin_clicker": 0.4},
+        arrivals=burst(40, within=0.2) + steady(rate=50, seconds=2.6),
+    ),
+    faults=(at(seconds=0.15, inject=Kill("node-a"), heal_after=0.8),),
+    invariants=(*LEDGER, *SCARCITY, *KEYS),
+    assumptions=(
+        landed("kill"),
+        happened("hold:ok", "hold:fail:ADMISSION_REFUSED", "confirm:ok"),
+        load_healthy(),
+    ),
+    thresholds=(
+        p99("hold", below_seconds=0.5, outside_faults=True),
+        recovers("hold", within_seconds=1.0),
+    ),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    sale=replace(SCENARIO.sale, capacity=600),
+    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
+    faults=tuple(at(seconds=start, inject=Kill("node-a"), heal_after=1.0) for start in (3, 9, 15)),
+)

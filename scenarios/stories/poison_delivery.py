@@ -1,0 +1,43 @@
+"""A message that nobody will take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import ProviderFault, at
+from checker.assumptions import became, happened, landed, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import DELIVERY, LEDGER, LINE, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99
+
+SCENARIO = Scenario(
+    name="poison_delivery",
+    story=(
+        "The provider refuses three notices, and will refuse them for ever. They are tried again, later and later, "
+        "a bounded number of times, then given up and kept; and not one of the others waits behind them."
+    ),
+    sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
+    workers={"notifier": 2},
+    crowd=Crowd(
+        habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
+        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=2.0),
+    ),
+    faults=(at(seconds=0.5, inject=ProviderFault("notification", "refuse", times=3), heal_after=1.0),),
+    invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
+    assumptions=(
+        landed("provider"),
+        happened("join_waitlist:ok", "accept_offer:ok"),
+        became("outbox:EXHAUSTED", at_least=3),
+        became("outbox:DELIVERED"),
+        load_healthy(),
+    ),
+    thresholds=(p99("accept_offer", below_seconds=0.5),),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=20)),
+    faults=(at(seconds=3, inject=ProviderFault("notification", "refuse", times=20), heal_after=8),),
+)

@@ -1,0 +1,43 @@
+"""Nobody answers at the other end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import ProviderFault, at
+from checker.assumptions import became, happened, landed, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import DELIVERY, LEDGER, LINE, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99
+
+SCENARIO = Scenario(
+    name="provider_down",
+    story=(
+        "The provider of notices is down for longer than anybody tries. What was due early is given up after its "
+        "last attempt and kept as such; what comes later is delivered once the provider is back. Selling seats "
+        "goes on throughout."
+    ),
+    sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
+    workers={"notifier": 2},
+    crowd=Crowd(
+        habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
+        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=3.0),
+    ),
+    faults=(at(seconds=0.2, inject=ProviderFault("notification", "down"), heal_after=3.4),),
+    invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
+    assumptions=(
+        landed("provider"),
+        happened("join_waitlist:ok", "accept_offer:ok"),
+        became("outbox:EXHAUSTED", "outbox:DELIVERED"),
+        load_healthy(),
+    ),
+    thresholds=(p99("accept_offer", below_seconds=0.5),),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=20)),
+    faults=(at(seconds=3, inject=ProviderFault("notification", "down"), heal_after=10),),
+)

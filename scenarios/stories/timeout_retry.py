@@ -1,0 +1,50 @@
+"""The answer is lost, and the question is asked again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import LostReply, every
+from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from scenarios.arrivals import burst, steady
+from scenarios.promises import KEYS, LEDGER, RECOVERY, SCARCITY
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99, recovers
+
+SCENARIO = Scenario(
+    name="timeout_retry",
+    story=(
+        "Requests arrive, the work is done, and the answer never comes. People ask again under the same key, at the other "
+        "node; others had pressed twice to begin with; a few use an old key for a new wish. However often a key is sent "
+        "there is one seat, one answer told again byte for byte, and a clear no to whoever means something else."
+    ),
+    sale=Sale(resources=3, capacity=30),
+    crowd=Crowd(
+        habits={"retrier": 0.5, "twin_clicker": 0.35, "double_clicker": 0.15},
+        arrivals=burst(30, within=0.3) + steady(rate=40, seconds=3.8),
+    ),
+    faults=every(seconds=1.2, first=0.4, until=2.5, inject=LostReply("edge"), heal_after=0.6),
+    invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY, "reused_key_conflicts"),
+    assumptions=(
+        landed("lost_reply"),
+        in_flight_together(at_least=4),
+        happened(
+            "hold:ok",
+            "hold:info",
+            "hold:fail:IDEMPOTENCY_IN_PROGRESS",
+            "hold:fail:IDEMPOTENCY_FINGERPRINT_CONFLICT",
+            "confirm:ok",
+            "confirm:info",
+        ),
+        load_healthy(),
+    ),
+    thresholds=(p99("hold", below_seconds=0.5, outside_faults=True), recovers("hold", within_seconds=0.5)),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    sale=Sale(resources=4, capacity=1_000),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=1.0) + steady(rate=80, seconds=24)),
+    faults=every(seconds=3.0, first=1.0, until=22.0, inject=LostReply("edge"), heal_after=1.0),
+)
