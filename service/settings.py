@@ -146,12 +146,13 @@ def _read(name: str, kind: str, text: str) -> object:
 
 
 def _ordered(settings: Settings) -> None:
-    """Refuse a lease that a transaction could outlive."""
-    transaction_seconds = settings.transaction_timeout_ms / 1_000
+    """Refuse a lease that a transaction, or the wait for a connection that is dead, could outlive."""
+    timeouts = ("lock", "statement", "transaction", "idle_in_transaction", "tcp_user", "command")
+    longest = max((getattr(settings, f"{name}_timeout_ms"), name) for name in timeouts)
     leases = ("idempotency_lease_seconds", "leader_lease_seconds", "notification_claim_seconds")
     for name in leases:
-        if getattr(settings, name) <= transaction_seconds:
-            raise SettingsError(f"{PREFIX}{name.upper()} must outlast the transaction timeout")
+        if getattr(settings, name) <= longest[0] / 1_000:
+            raise SettingsError(f"{PREFIX}{name.upper()} must outlast the {longest[1]} timeout")
     if settings.notification_claim_seconds <= settings.notification_timeout_ms / 1_000:
         raise SettingsError(f"{PREFIX}NOTIFICATION_CLAIM_SECONDS must outlast a send")
     if settings.suppressor_ttl_ms > _SUPPRESSOR_MS_MAX:

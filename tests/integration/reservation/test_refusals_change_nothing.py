@@ -167,3 +167,41 @@ async def test_another_method_or_an_id_that_is_none_changes_nothing_anywhere(fur
     kinds = {operation.missing.code for operation in operations if "{id}" in operation.path}
     assert codes == {"METHOD_NOT_ALLOWED", "NOT_FOUND"} | kinds
     assert await digest(furnished.sql) == before
+
+
+async def test_another_tenants_row_is_answered_like_one_that_is_not_there(furnished: Any) -> None:
+    """Word for word, at every operation, for its owner's namesake and for who administers the other tenant."""
+    before = await digest(furnished.sql)
+    for abroad in (
+        furnished.person("alice", tenant="other"),
+        furnished.person("root", tenant="other", role="admin"),
+    ):
+        for operation in _operations(furnished):
+            if "{id}" not in operation.path:
+                continue
+            body = b'{"capacity": 9}' if operation.name == "resizeResource" else b"{}"
+            told = [
+                await abroad.send(
+                    operation.method, _path(operation, row), body, {"Idempotency-Key": f"{abroad.role}{row}"}
+                )
+                for row in ("1", "777")
+            ]
+            assert told[0].status in {403, 404}, operation.name
+            assert (told[0].status, told[0].body) == (told[1].status, told[1].body), operation.name
+    assert (await abroad.get("/api/resources")).json["resources"] == []
+    after = await digest(furnished.sql)
+    assert {name for name in after if after[name] != before[name]} <= {"idempotency_records"}
+
+
+async def test_a_key_is_its_tenants_own_and_its_answer_its_owners(furnished: Any) -> None:
+    alice = furnished.person("alice")
+    answer = await alice.post("/api/resources/1/holds", {}, key="shared")
+    foreign = await furnished.person("alice", tenant="other").post("/api/resources/1/holds", {}, key="shared")
+    assert (foreign.status, foreign.json["code"]) == (404, "RESOURCE_NOT_FOUND")
+    for path, key in (("/api/resources/1/holds", "shared"), ("/api/resources/1/waitlist", "line")):
+        if key == "line":
+            await alice.post(path, {}, key=key)
+        stolen = await furnished.person("bob").post(path, {}, key=key)
+        assert (stolen.status, stolen.json["code"]) == (409, "IDEMPOTENCY_FINGERPRINT_CONFLICT")
+        assert set(stolen.json) == {"code", "message"}
+    assert (await alice.post("/api/resources/1/holds", {}, key="shared")).body == answer.body

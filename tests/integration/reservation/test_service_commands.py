@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from service.reservation.sweeper import Sweeper
+
 HOLD_ACTIONS = ("confirm", "cancel")
 OFFER_ACTIONS = ("accept", "decline")
 
@@ -286,3 +288,21 @@ async def test_a_limit_set_while_a_hold_waits_for_its_lock_is_kept(
         await until(lambda: service.sql.fetchval(waits), "the hold's wait")
     assert _refused(await waiting) == (409, "OWNER_LIMIT_REACHED")
     assert await _count(service, room) == (1, 1)
+
+
+async def test_a_hold_of_an_older_policy_still_expires_and_a_closed_room_promotes_nobody(
+    service: Any,
+) -> None:
+    room = await service.resource(1)
+    hold = await _hold(service, room)
+    await service.admin.post(f"/api/resources/{room}/policy", {"holdSeconds": 30})
+    await _join(service, room, "bob")
+    await service.admin.post(f"/api/resources/{room}/close")
+    await service.sql.execute("UPDATE holds SET expires_at = clock_timestamp()")
+
+    sweep = await Sweeper(service.pool, service.settings, "node-a").run_once()
+
+    assert [(one.expired_holds, one.promoted_entries) for one in sweep.summaries] == [(1, 0)]
+    assert (await service.row("holds", hold))["state"] == "EXPIRED"
+    assert await service.sql.fetchval("SELECT count(*) FROM offers") == 0
+    assert await _count(service, room) == (0, 2)

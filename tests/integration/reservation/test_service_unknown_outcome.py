@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from service.errors import Refused
 from service.reservation import handover
 
 if TYPE_CHECKING:
@@ -233,3 +234,22 @@ async def test_a_deadlock_is_tried_again_and_never_shown(
 
     done, _ = await asyncio.gather(service.pool.transaction(work), give_way())
     assert (done, tries) == ("done", 2)
+
+
+@pytest.mark.parametrize("way", ["transaction", "autocommit"])
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+async def test_what_collides_is_tried_again_only_so_often(
+    pool: Any, settings: Any, way: str, state: str
+) -> None:
+    tries = 0
+
+    async def collide(connection: Any) -> None:
+        nonlocal tries
+        tries += 1
+        await connection.execute(f"DO $$ BEGIN RAISE SQLSTATE '{state}'; END $$")
+
+    with pytest.raises(Refused) as refused:
+        await getattr(pool, way)(collide)
+    assert refused.value.refusal.code == "DATABASE_BUSY"
+    assert tries == settings.transaction_attempts_max
+    assert pool.in_use == 0

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import redis.asyncio as redis
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from service.reservation.admission.redis_wire import Script, Wire
 
@@ -86,3 +86,36 @@ async def test_a_silent_server_is_given_up_for_all_at_once(silent_port: int) -> 
     assert {type(what) for what in said} == {TimeoutError}
     assert 0.1 <= time.monotonic() - began < 2
     await wire.close()
+
+
+@pytest.fixture
+async def rude() -> AsyncIterator[tuple[int, list[int]]]:
+    """A port that hangs up on everyone, and how often it was called."""
+    calls: list[int] = []
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.append(1)
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1], calls
+    server.close()
+    await server.wait_closed()
+
+
+async def test_a_general_client_calls_again_by_itself_and_the_wire_does_not(
+    rude: tuple[int, list[int]],
+) -> None:
+    """What it costs to be refused is decided here, not by a library's defaults."""
+    port, calls = rude
+    async with redis.Redis(host="127.0.0.1", port=port) as naive:
+        with pytest.raises(redis.ConnectionError):
+            await naive.ping()
+    assert len(calls) > 1
+
+    calls.clear()
+    wire = Wire(f"redis://127.0.0.1:{port}", timeout_seconds=2)
+    with pytest.raises((OSError, RedisError)):
+        await wire.run(ECHO, b"key", b"1")
+    await wire.close()
+    assert len(calls) == 1

@@ -80,3 +80,12 @@ def test_only_a_search_that_is_judged_again_uses_the_statements_start(
 ) -> None:
     if "statement_timestamp" in statement.text:
         assert statement.name in {"due", "claim", "exhaust"}
+
+
+@pytest.mark.parametrize("statement", EVERY)
+def test_none_leaves_a_trace_in_its_session(statement: statements.Statement) -> None:
+    """Connections are given back as they are (database._reset): a session's lock or setting would be the next caller's."""
+    lasting = (
+        r"^\s*SET\b|\bset_config\b|\bpg_(?:try_)?advisory_lock|\bLISTEN\b|\bTEMP\b|\bPREPARE\b|\bDECLARE\b"
+    )
+    assert not re.search(lasting, statement.text, re.IGNORECASE)
