@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lastseat.errors import LabError
+from lastseat.leftovers import remove_lab
 from lastseat.processes import MARKER
 
 if TYPE_CHECKING:
@@ -199,10 +200,19 @@ class Supervision:
     async def end(self) -> None:
         """Have everything ended and the folder removed; also when the supervisor is gone already. Never raises."""
         self._writer.close()  # end of file is the order to end
-        with contextlib.suppress(TimeoutError, subprocess.TimeoutExpired):
-            await asyncio.wait_for(asyncio.to_thread(self.process.wait, END_SECONDS), END_SECONDS + 1)
+        for last_words in (signal.SIGCONT, signal.SIGKILL):  # at which its children die with it
+            if await self._has_ended():
+                break
+            self.process.send_signal(last_words)
         await asyncio.wait([self._listening], timeout=1.0)
         self._listening.cancel()
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(remove_lab, self.folder)
+
+    async def _has_ended(self) -> bool:
+        with contextlib.suppress(TimeoutError, subprocess.TimeoutExpired):
+            await asyncio.wait_for(asyncio.to_thread(self.process.wait, END_SECONDS), END_SECONDS + 1)
+        return self.process.poll() is not None
 
     def _request(self, **request: Any) -> asyncio.Future[dict[str, Any]]:
         if self._listening.done():

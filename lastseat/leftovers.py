@@ -45,6 +45,11 @@ def find_leftovers() -> list[Leftover]:
     return found
 
 
+def remove_lab(folder: Path) -> bool:
+    """Remove what is left of one lab, which is nothing where its supervisor could do its work."""
+    return not folder.exists() or remove(_look(folder))
+
+
 def remove(leftover: Leftover) -> bool:
     """End its processes and remove its shared memory and folder; False when a process could not be ended."""
     with _lock(leftover.folder) as ours:

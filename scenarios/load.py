@@ -161,8 +161,12 @@ class Load:
 
     async def _watch(self, seat: Seat) -> None:
         """Notice a load process that ended before its last word."""
-        code = await seat.child.wait(within_seconds=_LIFETIME_SECONDS)
-        seat.lose(seat.failure(f"ended early, with exit code {code}"))
+        try:
+            code = await seat.child.wait(within_seconds=_LIFETIME_SECONDS)
+        except Exception as lost:  # noqa: BLE001 - whatever the lab says of it, nobody would hear of its end any more
+            seat.lose(seat.failure(f"is lost: {lost}"))
+        else:
+            seat.lose(seat.failure(f"ended early, with exit code {code}"))
 
     async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seat: Seat | None = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from lastseat.children import Start, Supervision
 from lastseat.errors import LabError
 from lastseat.waiting import until
 
@@ -120,3 +121,21 @@ async def test_ports_are_given_to_nobody_twice_and_lie_below_the_outgoing_ones(l
     given = [lab.free_port() for _ in range(200)]
     assert len(set(given)) == 200
     assert max(given) < first_outgoing_port()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_lab_whose_supervisor_was_killed_or_stopped_is_ended_by_the_runner(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    marker = f"{tmp_path.stat().st_ino:016x}"
+    folder = tmp_path / f"lastseat-{marker}"
+    supervision = await Supervision.begin(folder=folder, marker=marker, log=tmp_path / "supervisor.log")
+    start = Start(
+        role="sleeper", argv=SLEEP, env=dict(os.environ), cwd=tmp_path, log=tmp_path / "sleeper.log"
+    )
+    child = psutil.Process((await up(await supervision.spawn(start))).pid)
+    supervision.process.send_signal(number)
+    await supervision.end()
+    assert not folder.exists()
+    _, alive = psutil.wait_procs([child], timeout=5)
+    assert alive == []

@@ -182,6 +182,25 @@ async def test_a_shard_that_was_played_before_is_not_played_over(stand: Stand) -
         await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
 
 
+async def test_a_load_process_that_nobody_watches_any_more_ends_the_wait_for_it(stand: Stand) -> None:
+    class Orphan:
+        def __init__(self, child: Any) -> None:
+            self._child = child
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._child, name)
+
+        async def wait(self, within_seconds: float) -> int:
+            raise LookupError(f"the supervisor has gone, not to be asked for {within_seconds:g} s")
+
+    async def spawn(role: str, argv: list[str], *, env: dict[str, str]) -> Orphan:
+        return Orphan(await stand.spawn(role, argv, env=env))
+
+    stand.office.behave = lambda _path, _key: "silence"
+    with pytest.raises(LoadError, match="load process 0 is lost: the supervisor has gone"):
+        await play(stand.plan(), spawn, within_seconds=30)  # type: ignore[arg-type]  # as above
+
+
 async def test_a_second_claim_of_a_shard_is_shown_the_door(stand: Stand) -> None:
     told: dict[str, str] = {}
 
