@@ -26,7 +26,7 @@ from service.tokens import Tokens
 from service.web import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
 
     from service.settings import Settings
 
@@ -61,10 +61,7 @@ async def build(settings: Settings) -> Starlette:
             Route("/health/ready", health.ready, methods=["GET"]),
             Route("/openapi.json", Document(operations).show, methods=["GET"]),
             Route("/metrics", metrics.show, methods=["GET"]),
-            *(
-                _route(operation, Endpoint(operation, gate, metrics, tokens, settings))
-                for operation in operations
-            ),
+            *_routes(Endpoint(operation, gate, metrics, tokens, settings) for operation in operations),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: web.unrouted, Exception: web.unforeseen},  # type: ignore[dict-item]  # Starlette types it too widely
@@ -81,11 +78,19 @@ def _gate(settings: Settings) -> Gate:
     return Gate(bulkhead, redis, retry_after_ms=retry_after_ms)
 
 
-def _route(operation: web.Operation, endpoint: Endpoint) -> Route:
-    async def answer(request: Any) -> Any:
-        return await endpoint(request)
+def _routes(endpoints: Iterable[Endpoint]) -> list[Route]:
+    """Make one route a path: of two for one path, the first would say that its methods are all that there are."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for endpoint in endpoints:
+        by_path.setdefault(endpoint.operation.path, {})[endpoint.operation.method] = endpoint
+    return [_route(path, by_method) for path, by_method in by_path.items()]
 
-    return Route(operation.path, answer, methods=[operation.method], name=operation.name)
+
+def _route(path: str, by_method: dict[str, Endpoint]) -> Route:
+    async def answer(request: Any) -> Any:
+        return await by_method["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, answer, methods=list(by_method))
 
 
 async def _warm(database: Database) -> None:

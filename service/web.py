@@ -90,7 +90,7 @@ class Endpoint:
     def __init__(
         self, operation: Operation, gate: Gate, metrics: NodeMetrics, tokens: Tokens, settings: Settings
     ) -> None:
-        self._operation = operation
+        self.operation = operation
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
@@ -100,7 +100,7 @@ class Endpoint:
         """Answer one request and count it."""
         began = time.perf_counter()
         response = await self._answer(request)
-        self._metrics.answered(self._operation.name, response.status_code, time.perf_counter() - began)
+        self._metrics.answered(self.operation.name, response.status_code, time.perf_counter() - began)
         return response
 
     async def _answer(self, request: Request) -> Response:
@@ -114,26 +114,26 @@ class Endpoint:
             async with self._gate.admit(self._scope(call)) as way:
                 if way is not None:
                     headers["Admission"] = way
-                reply = await self._operation.handle(call)
+                reply = await self.operation.handle(call)
         except Refused as refused:
-            return _refused(refused, headers, command=self._operation.command)
+            return _refused(refused, headers, command=self.operation.command)
         except asyncio.CancelledError:
             # The node's end cuts off what lasts too long (nothing else cancels a request); its client is told so.
-            cut_off = errors.OUTCOME_UNKNOWN if self._operation.command else errors.DATABASE_BUSY
-            return _refused(Refused(cut_off), headers, command=self._operation.command)
+            cut_off = errors.OUTCOME_UNKNOWN if self.operation.command else errors.DATABASE_BUSY
+            return _refused(Refused(cut_off), headers, command=self.operation.command)
         except Exception:
-            LOG.exception("unforeseen failure", extra={"facts": {"operation": self._operation.name}})
-            return _refused(Refused(errors.INTERNAL_ERROR), headers, command=self._operation.command)
+            LOG.exception("unforeseen failure", extra={"facts": {"operation": self.operation.name}})
+            return _refused(Refused(errors.INTERNAL_ERROR), headers, command=self.operation.command)
         if reply.replayed is not None:
             headers["Idempotency-Replayed"] = "true" if reply.replayed else "false"
         return Response(reply.body, status_code=reply.status, headers=headers, media_type="application/json")
 
     def _scope(self, call: Call) -> str | None:
         """Return what makes a command's twin a twin; of the operation the name is enough here."""
-        return f"{call.caller.tenant}:{self._operation.name}:{call.key}" if self._operation.command else None
+        return f"{call.caller.tenant}:{self.operation.name}:{call.key}" if self.operation.command else None
 
     async def _read(self, request: Request) -> Call:
-        operation = self._operation
+        operation = self.operation
         caller = self._tokens.caller(request.headers)
         if operation.admin and not caller.admin:
             raise Refused(errors.FORBIDDEN)

@@ -99,6 +99,15 @@ async def test_what_is_not_there_is_told_apart(service: Any) -> None:
         assert _told(answer) == (status, code), (method, path)
 
 
+async def test_a_wrong_method_is_told_which_ones_there_are(service: Any) -> None:
+    alice = service.person("alice")
+    told = {
+        path: await alice.send("DELETE", path, b"", {}) for path in ("/api/resources", "/api/resources/1")
+    }
+    allowed = {path: set(answer.headers["allow"].split(", ")) for path, answer in told.items()}
+    assert allowed == {"/api/resources": {"GET", "HEAD", "POST"}, "/api/resources/1": {"GET", "HEAD"}}
+
+
 LACKING: list[dict[str, Any]] = [
     {"sub": "alice", "tenant": "demo"},
     {"sub": "alice", "tenant": "demo", "exp": 1},
