@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from checker import judge
 from checker.assumptions import happened
+from checker.evidence import EvidenceError
 from checker.judge import check
 from checker.verdict import Finding, Judgement
 
@@ -172,3 +174,44 @@ def test_a_violation_stands_though_its_columns_tell_no_story(run: Run, tmp_path:
     assert [line.what.partition(":")[0] for line in finding.witness] == [
         "the columns of the counter-example tell no story"
     ]
+
+
+@pytest.mark.parametrize("counted", ["1 WHERE false", "unnest([1, 2])", "NULL", "'many'", "1, 2", "-1"])
+def test_an_invariant_that_counts_no_things_is_unknown(run: Run, tmp_path: Path, counted: str) -> None:
+    sale(run)
+    finding = _own_finding(run, own(tmp_path / "ours", looked_at=f"SELECT {counted}"))
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "does not give one number" in (finding.reason or "")
+
+
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) AS n FROM t"
+
+
+def test_a_query_without_an_end_is_given_up(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "ASK_SECONDS", 0.5)
+    sale(run)
+    finding = _own_finding(run, own(tmp_path / "ours", counter_examples=ENDLESS))
+    assert finding.judgement is Judgement.UNKNOWN
+    assert finding.reason == "it could not be judged: it was not done within 0.5 s"
+
+
+def test_ctrl_c_in_a_query_is_no_mistake_of_ours(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    sale(run)
+    folder = run.write()
+    monkeypatch.setattr(judge, "_ask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check(folder, [own(tmp_path / "ours")])
+
+
+def test_evidence_of_another_version_is_refused(run: Run) -> None:
+    sale(run)
+    run.given(schema_version=99)
+    with pytest.raises(EvidenceError, match="its evidence is of version 99"):
+        run.verdict()

@@ -28,7 +28,7 @@ acted AS (
 ),
 late AS (
     SELECT s.kind, s.source, s.id, s.resource, s.commit_lsn, s.state, d.expires_us, s.before_us AS writer_us, 'its row' AS of
-    FROM ended s JOIN deadlines d ON d.source = s.source AND d.id = s.id WHERE s.before = 'ACTIVE'
+    FROM ended s JOIN deadlines d ON d.source = s.source AND d.id = s.id WHERE s.before = 'ACTIVE' AND s.before_lsn < s.commit_lsn
     UNION ALL
     SELECT s.kind, s.source, s.id, s.resource, s.commit_lsn, s.state, d.expires_us, r.commit_us, 'its resource'
     FROM ended s JOIN deadlines d ON d.source = s.source AND d.id = s.id

@@ -1,0 +1,244 @@
+"""What may be wrong while something is broken, what must be right again after it, and what is left at rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from checker.verdict import Judgement
+from tests.oracle.by_hand.instants import printed_at
+
+if TYPE_CHECKING:
+    from tests.oracle.by_hand.plane import Plane
+
+ERRORS, RECOVERS, LEFT, LIMITS, PERMITS, IMMORTAL, LEAKED = (
+    "errors_are_earned",
+    "recovers_after_heal",
+    "nothing_left_behind",
+    "limits_hold",
+    "permits_return",
+    "no_immortal_keys",
+    "no_leaked_transactions",
+)
+
+
+def failed(plane: Plane, *, sent: float, done: float, **about: Any) -> None:
+    plane.operation(
+        "hold", "r", sent=sent, done=done, key=f"k{sent}", **({"outcome": "info", "status": 500} | about)
+    )
+
+
+@pytest.mark.parametrize(("sent", "done"), [(5, 12), (12, 15), (15, 40), (30, 900)])
+def test_who_fails_while_something_is_broken_or_just_healed_has_a_reason(
+    plane: Plane, sent: float, done: float
+) -> None:
+    plane.broken(since=10, until=20)
+    failed(plane, sent=sent, done=done)
+    assert plane.judged(ERRORS) is Judgement.VALID
+
+
+def test_a_failure_long_after_the_last_of_two_faults_is_caught(plane: Plane) -> None:
+    plane.broken(since=10, until=500)
+    plane.broken(since=100, until=200)
+    failed(plane, sent=1_400, done=1_410)
+    assert plane.judged(ERRORS) is Judgement.VALID
+    failed(plane, sent=1_600, done=1_610)
+    assert plane.judged(ERRORS) is Judgement.INVALID
+
+
+def test_a_fault_that_never_healed_excuses_everything_after_it(plane: Plane) -> None:
+    plane.broken(since=10, until=None)
+    failed(plane, sent=900, done=910)
+    assert plane.judged(ERRORS) is Judgement.VALID
+
+
+def test_to_shed_load_is_no_failure_but_a_database_that_is_too_busy_is(plane: Plane) -> None:
+    plane.broken(since=500, until=600)
+    failed(plane, sent=1, done=2, outcome="fail", status=503, code="ADMISSION_REFUSED")
+    assert plane.judged(ERRORS) is Judgement.VALID
+    failed(plane, sent=3, done=4, outcome="fail", status=503, code="DATABASE_BUSY")
+    assert plane.judged(ERRORS) is Judgement.INVALID
+
+
+def test_one_decision_after_the_heal_is_a_recovery(plane: Plane) -> None:
+    plane.broken(since=10, until=20)
+    for number in range(4):
+        failed(plane, sent=1_100 + number, done=1_200)
+    plane.operation("hold", "r", sent=1_300, done=1_301, key="z", outcome="fail", code="CAPACITY_EXHAUSTED")
+    assert plane.judged(RECOVERS) is Judgement.VALID
+
+
+def test_two_failures_prove_nothing(plane: Plane) -> None:
+    plane.broken(since=10, until=20)
+    for number in range(2):
+        failed(plane, sent=1_100 + number, done=1_200)
+    assert plane.judged(RECOVERS) is Judgement.VALID
+
+
+def test_failures_before_the_next_fault_are_judged_by_themselves(plane: Plane) -> None:
+    plane.broken(since=10, until=20)
+    plane.broken(since=1_200, until=1_300)
+    for number in range(3):
+        failed(plane, sent=1_100 + number, done=1_150)
+    plane.operation("hold", "r", sent=2_400, done=2_401, key="z", outcome="fail", code="CAPACITY_EXHAUSTED")
+    finding = plane.finding(RECOVERS)
+    assert [row["undecided"] for row in finding.counter_examples] == [3]
+
+
+def sale(plane: Plane, *, until: float) -> None:
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.rows["holds", "h1"]["expires_at"] = printed_at(until)
+
+
+@pytest.mark.parametrize(("rest", "judgement"), [(5_800, Judgement.VALID), (6_000, Judgement.INVALID)])
+def test_an_expired_hold_has_some_time_to_be_swept(plane: Plane, rest: float, judgement: Judgement) -> None:
+    sale(plane, until=900)
+    plane.rest_at = rest
+    assert plane.judged(LEFT) is judgement
+
+
+def test_somebody_who_waits_beside_a_free_seat_was_left_behind(plane: Plane) -> None:
+    plane.resource("r", capacity=1)
+    plane.joins("e1", sent=1, commit=2, done=3, seq=1)
+    assert plane.violated() == {LEFT}
+
+
+def test_somebody_who_waits_for_a_closed_resource_was_left_behind(plane: Plane) -> None:
+    sale(plane, until=1e6)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    plane.commit(8, plane.counted("r", 1, state="CLOSED"))
+    assert plane.violated() == {LEFT}
+
+
+def test_somebody_whose_offer_is_gone_was_left_behind(plane: Plane) -> None:
+    sale(plane, until=1e6)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    plane.ends(
+        "cancel",
+        "h1",
+        plane.hold("h1", state="CANCELLED"),
+        *plane.promoted("e1", "o1"),
+        sent=7,
+        commit=8,
+        done=9,
+    )
+    plane.commit(20, plane.offer("o1", "e1", state="DECLINED"), plane.counted("r", 0))
+    assert LEFT in plane.violated()
+
+
+@pytest.mark.parametrize(
+    "overdue",
+    [
+        {"state": "PENDING", "next_at": printed_at(10)},
+        {"state": "CLAIMED", "claimed_until": printed_at(10)},
+    ],
+)
+def test_a_message_that_was_due_long_ago_was_left_behind(plane: Plane, overdue: dict[str, str]) -> None:
+    plane.stood(plane.notice("e1", entry_id=None, **overdue))
+    assert plane.judged(LEFT) is Judgement.VALID
+    plane.rest_at = 6_000
+    assert plane.judged(LEFT) is Judgement.INVALID
+
+
+def test_what_the_runner_still_saw_owed_was_left_behind(plane: Plane) -> None:
+    sale(plane, until=1e6)
+    plane.sample("unsettled", "holds to end", 3, at=100)
+    plane.sample("unsettled", "holds to end", 0, at=200)
+    assert plane.judged(LEFT) is Judgement.VALID
+    plane.sample("unsettled", "holds to end", 1, at=300)
+    assert plane.judged(LEFT) is Judgement.INVALID
+
+
+def limited(plane: Plane, limit: int) -> None:
+    plane.resource("r", capacity=5)["per_owner_limit"] = str(limit)
+
+
+def owned(plane: Plane, name: str, owner: str, *, at: float, count: int, quantity: int = 1) -> None:
+    hold = plane.hold(name, owner_digest=owner, quantity=quantity, idempotency_key=f"key-{name}")
+    plane.commit(at, *plane.recorded(f"key-{name}"), hold, plane.counted("r", count))
+    plane.operation("hold", "r", sent=at - 1, done=at + 1, key=f"key-{name}", created=name, quantity=quantity)
+
+
+def test_two_owners_may_each_have_what_one_may(plane: Plane) -> None:
+    limited(plane, 1)
+    owned(plane, "h1", "ann", at=2, count=1)
+    owned(plane, "h2", "bob", at=4, count=2)
+    assert plane.violated() == set()
+
+
+def test_seats_count_and_not_holds(plane: Plane) -> None:
+    limited(plane, 2)
+    owned(plane, "h1", "ann", at=2, count=3, quantity=3)
+    assert plane.violated() == {LIMITS}
+
+
+def test_a_place_in_the_line_counts_too_and_an_offer_in_its_stead_does_not_count_twice(plane: Plane) -> None:
+    limited(plane, 1)
+    plane.rows["resources", "r"]["capacity"] = "1"
+    owned(plane, "h1", "ann", at=2, count=1)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    plane.ends(
+        "cancel",
+        "h1",
+        plane.hold("h1", state="CANCELLED"),
+        *plane.promoted("e1", "o1"),
+        sent=7,
+        commit=8,
+        done=9,
+    )
+    assert plane.violated() == set()
+    plane.commit(12, plane.entry("e2", owner_digest="digest-e1"))
+    assert plane.judged(LIMITS) is Judgement.INVALID
+
+
+def test_a_limit_that_is_lowered_takes_nothing_away(plane: Plane) -> None:
+    limited(plane, 2)
+    owned(plane, "h1", "ann", at=2, count=2, quantity=2)
+    plane.commit(5, plane.counted("r", 2, per_owner_limit="1"))
+    plane.ends("confirm", "h1", plane.hold("h1", state="CONFIRMED"),
+        plane.reservation("b1", hold_id="h1", owner_digest="ann", quantity=2), sent=6, commit=7, done=8, created="b1")  # fmt: skip
+    assert plane.violated() == set()
+
+
+def permits(plane: Plane, *, out: float, at: float) -> None:
+    plane.operation("read", "r", sent=1, done=2)
+    for metric, value in (("permits_max", 8), ("permit_lease_seconds", 0.5), ("permits", out)):
+        plane.sample("redis", metric, value, at=at)
+
+
+@pytest.mark.parametrize(
+    ("out", "at", "judgement"),
+    [
+        (8, 1.5, Judgement.VALID),
+        (9, 1.5, Judgement.INVALID),
+        (1, 500, Judgement.VALID),
+        (1, 503, Judgement.INVALID),
+        (0, 503, Judgement.VALID),
+    ],
+)
+def test_permits_come_back_when_their_leases_are_over(
+    plane: Plane, out: float, at: float, judgement: Judgement
+) -> None:
+    permits(plane, out=out, at=at)
+    assert plane.judged(PERMITS) is judgement
+
+
+def test_a_key_that_gets_its_time_to_live_a_moment_late_is_mortal(plane: Plane) -> None:
+    plane.sample("redis", "immortal_keys", 1, at=10)
+    plane.sample("redis", "immortal_keys", 0, at=20)
+    assert plane.judged(IMMORTAL) is Judgement.VALID
+
+
+def test_a_transaction_that_idles_for_long_is_caught_unless_its_client_was_broken(plane: Plane) -> None:
+    plane.sample("database", "idle_in_transaction_seconds", 6, at=9_000)
+    assert plane.violated() == {LEAKED}
+    plane.broken(since=2_500, until=8_500)
+    assert plane.judged(LEAKED) is Judgement.VALID
+
+
+def test_a_lock_that_outlives_the_load_is_caught(plane: Plane) -> None:
+    plane.sample("database", "idle_in_transaction_seconds", 0, at=100)
+    plane.sample("database", "advisory_locks", 1, at=100)
+    assert plane.violated() == {LEAKED}
