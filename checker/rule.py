@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import msgspec
 
 from checker import assumptions
@@ -153,8 +154,19 @@ def _statements(path: Path, lines: list[str], start: int) -> tuple[str, str]:
     for part in PARTS:
         if not _spoken(parts.get(part, [])):
             raise InvariantError(path, len(lines), f"there is no statement under `-- {part}`")
-    first, second = ("\n".join(parts[part]).strip().removesuffix(";") for part in PARTS)
+    first, second = (_query(path, lines.index(f"-- {part}") + 1, "\n".join(parts[part])) for part in PARTS)
     return first, second
+
+
+def _query(path: Path, line: int, text: str) -> str:
+    """Return the one query of a part without its semicolon; a second statement could change what the next one sees."""
+    try:
+        statements = duckdb.extract_statements(text)
+    except duckdb.Error as error:
+        raise InvariantError(path, line, f"no SQL: {str(error).partition(chr(10))[0]}") from error
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        raise InvariantError(path, line, "not one query: a part is one SELECT, and nothing besides")
+    return text.strip().removesuffix(";")
 
 
 def _spoken(lines: list[str]) -> bool:

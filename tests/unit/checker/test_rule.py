@@ -84,6 +84,9 @@ def test_the_hash_changes_with_the_file(tmp_path: Path) -> None:
             8,
             "`-- counter-examples` is out of order",
         ),
+        ("SELECT count(*)", "SELEC count(*)", 8, "no SQL: Parser Error: syntax error at or near"),
+        ("SELECT id FROM", "SELECT id; DROP VIEW operations; SELECT id FROM", 11, "not one query"),
+        ("SELECT count(*) FROM state.holds", "COPY operations TO 'elsewhere.csv'", 8, "not one query"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(
