@@ -27,6 +27,7 @@ __all__ = ["DERIVED", "FILES", "Evidence", "EvidenceError", "open_evidence"]
 
 THREADS: Final = 2
 MEMORY_LIMIT: Final = "1GB"
+SPILL_LIMIT: Final = "8GB"
 DERIVED: Final = Path(__file__).parent / "derived"
 FILES: Final[dict[str, pa.Schema]] = {
     "operations": schemas.OPERATIONS,
@@ -113,6 +114,7 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
         "threads": THREADS,
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": spill,
+        "max_temp_directory_size": SPILL_LIMIT,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 import msgspec
 
 from checker import assumptions
-from checker.brief import read_brief
-from checker.evidence import open_evidence
+from checker.brief import SCHEMA_VERSION, read_brief
+from checker.evidence import EvidenceError, open_evidence
 from checker.invariants import load
 from checker.linear import Undecided
+from checker.seal import refuse_damage
 from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, outrank
 from checker.witness import witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from checker.brief import Assumption, Brief
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from checker.verdict import Scalar
 
 SHOWN_MAX: Final = 10
+ASK_SECONDS: Final = 60.0
+"""Far more than an invariant takes over the evidence of a run, so that only a query without an end is given up."""
 ALWAYS: Final = (
     assumptions.trail_complete(),
     assumptions.clocks_comparable(),
@@ -38,7 +43,12 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
     Invariants in `extra_dirs` are judged besides those that the scenario names. Raises EvidenceError on evidence that
     is not as described, InvariantError on a file that is no invariant, FileNotFoundError without scenario.json.
     """
+    refuse_damage(folder)
     brief = read_brief(folder)
+    if brief.schema_version != SCHEMA_VERSION:
+        raise EvidenceError(
+            f"its evidence is of version {brief.schema_version}, and this Lastseat reads version {SCHEMA_VERSION}"
+        )
     built_in = load()
     rules = load(extra_dirs)
     own = [name for name in rules if name not in built_in]
@@ -92,7 +102,8 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
     if lacks:
         return msgspec.structs.replace(blank, reason="; ".join(dict.fromkeys(lacks)))
     try:
-        looked_at, count, shown = _ask(evidence, rule)
+        with _bounded(evidence):
+            looked_at, count, shown = _ask(evidence, rule)
     except (Undecided, duckdb.Error) as error:
         return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
     counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
@@ -152,11 +163,36 @@ def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]
     if rule.is_python:
         looked_at, found = rule.function()(evidence)
         return looked_at, len(found), found[:SHOWN_MAX]
-    (looked_at,) = evidence.row(rule.looked_at)
+    looked_at = _counted(evidence.rows(rule.looked_at))
     evidence.connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
     (count,) = evidence.row("SELECT count(*) FROM found")
     shown = evidence.records(f"SELECT * FROM found ORDER BY ALL LIMIT {SHOWN_MAX}") if count else []
-    return int(looked_at), int(count), shown
+    return looked_at, int(count), shown
+
+
+def _counted(rows: list[tuple[Any, ...]]) -> int:
+    """Return what a `looked at` statement counted; a user's own may say anything."""
+    if len(rows) != 1 or len(rows[0]) != 1 or not isinstance(rows[0][0], int) or rows[0][0] < 0:
+        raise Undecided("its `looked at` does not give one number of things")
+    return int(rows[0][0])
+
+
+@contextmanager
+def _bounded(evidence: Evidence) -> Iterator[None]:
+    """Give a query up after a while; Ctrl-C in one is a KeyboardInterrupt, and not the RuntimeError DuckDB makes of it."""
+    alarm = threading.Timer(ASK_SECONDS, evidence.connection.interrupt)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        yield
+    except duckdb.InterruptException as late:
+        raise Undecided(f"it was not done within {ASK_SECONDS:g} s") from late
+    except RuntimeError as ended:
+        if str(ended) == "Query interrupted":
+            raise KeyboardInterrupt from ended
+        raise
+    finally:
+        alarm.cancel()
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Scalar]:

@@ -15,6 +15,7 @@ import reports
 from chaos.fault import Unwell
 from chaos.nemesis import Contradiction, Unavailable
 from chaos.network import NetworkError
+from checker.seal import seal
 from checker.trail import DecodeError, SpoolError, TrailError
 from checker.verdict import Judgement, outrank
 from lastseat import folder as folders
@@ -163,6 +164,7 @@ async def _one(request: Request, course: Course, template: str, telling: Progres
         telling.phase("the verdict")
         history.write_history(folder)
         await brief(course, played, command=request.command(course.scenario.name))
+        seal(folder)
     except Contradiction as senseless:
         raise UsageError(
             f"These faults cannot be played together: {senseless}.", remedy="Part their times."

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from checker.evidence import EvidenceError
 from checker.judge import check
 from checker.seal import seal
-from tests.oracle.by_hand.run import Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.oracle.by_hand.run import Run
 
 JUDGED = (
     "operations.parquet",

@@ -44,6 +44,7 @@ def test_a_run_leaves_everything_that_a_colleague_needs(typed: Callable[..., Any
     folder = typed(*RACE).folder
     for name in ("report.html", "verdict.json", "junit.xml", "summary.md", "scenario.json", "trail.json"):
         assert (folder / name).stat().st_size > 0, name
+    assert "operations.parquet" in (folder / "seal.json").read_text()
     assert (typed(*RACE).runs / "index.html").is_file()
 
 
