@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
@@ -111,8 +112,8 @@ class Settings:
                 raise SettingsError(f"{PREFIX}{name.upper()} needs at least {_SECRET_BYTES_MIN} bytes")
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
-                raise SettingsError(f"{PREFIX}{field.name.upper()} must be positive")
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 < value < math.inf:
+                raise SettingsError(f"{PREFIX}{field.name.upper()} must be positive and finite")
         _ordered(self)
 
     @classmethod
