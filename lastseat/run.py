@@ -14,6 +14,7 @@ from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
 from lastseat.nodes import Deployer, Deployment, link_names
+from lastseat.observing import look_at_redis, observing
 from lastseat.reach import reach_of
 from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
@@ -118,6 +119,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
             samples=watch.samples,
             say=progress.detail,
         )
+        await look_at_redis(course.lab.redis_url, watch.samples)
         await dismiss(service)
         await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
         await trail.drain(deadline_seconds=DRAIN_SECONDS)
@@ -178,7 +180,12 @@ class Watch:
 @asynccontextmanager
 async def watching(dsn: str, folder: Path) -> AsyncIterator[Watch]:
     """Observe clocks, snapshots and processes while the block runs; directly, never through a proxy."""
-    async with Clocks.open(dsn, folder) as clocks, snapshots(dsn, folder), samples(folder) as taken:
+    async with (
+        Clocks.open(dsn, folder) as clocks,
+        snapshots(dsn, folder),
+        samples(folder) as taken,
+        observing(dsn, taken),
+    ):
         yield Watch(clocks=clocks, samples=taken)
 
 
