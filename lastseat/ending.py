@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lastseat.console import say_error
+from lastseat.console import Unheard, say_error, speak_plainly
 from lastseat.errors import ExitCode, LabError, UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def ended_well() -> Iterator[Ending]:
     1, and 1 says that the service violated an invariant.
     """
     ending = Ending()
+    speak_plainly()
     try:
         yield ending
     except (UsageError, LabError) as told:
@@ -48,7 +49,7 @@ def ended_well() -> Iterator[Ending]:
     except KeyboardInterrupt:
         say_error("Interrupted; everything that was started has been ended.")
         ending.code = INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, Unheard):
         # The reader of our output went away (`lastseat list | head`): nothing more to say, and not to stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         ending.code = UNHEARD

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import typer
 
+from lastseat.console import screen
 from lastseat.ending import INTERRUPTED, UNHEARD, ended_well
 from lastseat.errors import ExitCode, LabError, UsageError
 
@@ -56,3 +62,25 @@ def test_a_mistake_of_ours_keeps_its_traceback_and_does_not_look_like_a_violatio
     assert "Traceback" in told.err
     assert f"{type(mistake).__name__}: {mistake}" in told.err
     assert "says nothing about the service" in told.err
+
+
+LASTSEAT = str(Path(sys.executable).with_name("lastseat"))
+
+
+def test_a_reader_that_went_away_is_not_told_of_a_violation() -> None:
+    """Rich would exit with 1, which says that the service violated an invariant."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as nobody:
+        assert (
+            subprocess.run([LASTSEAT, "list"], stdout=nobody, timeout=60, check=False).returncode == UNHEARD
+        )
+
+
+def test_a_terminal_without_our_signs_gets_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii", write_through=True))
+    with pytest.raises(typer.Exit) as left, ended_well():
+        screen().print("✓ it held")
+    assert left.value.exit_code == ExitCode.VALID
+    assert written.getvalue() == b"? it held\n"
