@@ -24,6 +24,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+SEED_MAX = 2**63 - 1
+"""Chance is drawn from 64 bits of seed; see scenarios.chance."""
+
 Runs = Annotated[
     Path,
     typer.Option("--runs-dir", envvar="LASTSEAT_RUNS", help="Where run folders are kept.", file_okay=False),
@@ -63,7 +66,9 @@ def run(
         typer.Argument(metavar="[SCENARIO]...", help="Which to play; without a name, all of them."),
     ] = None,
     *,
-    seed: Annotated[int, typer.Option(help="Fixes arrivals, choices and fault times.", min=0)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Fixes arrivals, choices and fault times.", min=0, max=SEED_MAX)
+    ] = 1,
     mutant: Annotated[
         str | None, typer.Option(help="Plant this real-world bug in the service first; see `lastseat list`.")
     ] = None,

@@ -72,7 +72,7 @@ def _agreement(folder: Path, verdict: Verdict) -> str:
         there = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
     except FileNotFoundError:
         return "  There was no verdict.json to compare with."
-    except msgspec.MsgspecError as odd:
+    except (OSError, msgspec.MsgspecError) as odd:
         return f"  verdict.json cannot be read, so nothing was compared: {odd}"
     if there == verdict:
         return "  The verdict agrees with the one in verdict.json."

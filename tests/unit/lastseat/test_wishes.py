@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from lastseat.errors import UsageError
+from lastseat.cli import app
+from lastseat.errors import ExitCode, UsageError
 from lastseat.request import Servers
 from lastseat.wishes import understood
 
@@ -66,3 +68,10 @@ def test_the_command_in_the_report_plays_the_same_run_again() -> None:
 def test_the_command_in_the_report_holds_no_url() -> None:
     secret = Servers(database_url="postgresql://u:sesame@127.0.0.1/x")
     assert "sesame" not in understood(**{**WISH, "servers": secret}).command("last_seat_race")
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63), "9" * 40, "one", ""])
+def test_a_seed_that_chance_cannot_be_drawn_from_is_refused_at_once(seed: str, tmp_path: Path) -> None:
+    refused = CliRunner().invoke(app, ["run", "last_seat_race", "--seed", seed, "--runs-dir", str(tmp_path)])
+    assert refused.exit_code == ExitCode.USAGE
+    assert list(tmp_path.iterdir()) == []
