@@ -51,4 +51,5 @@ async def _connect(admin_dsn: str) -> asyncpg.Connection:
     try:
         return await asyncpg.connect(admin_dsn, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError) as problem:
-        raise LabError(f"PostgreSQL does not let the lab in: {problem}") from None
+        said = str(problem) or f"no answer within {ANSWER_SECONDS:g} s"
+        raise LabError(f"PostgreSQL does not let the lab in: {said}") from None
