@@ -46,5 +46,8 @@ EXPIRY: Final = (
 DELIVERY: Final = ("delivered_once", "attempts_are_bounded", "retries_are_bounded")
 """Where notices are sent: each takes effect once, after a bounded number of tries."""
 
+ADVICE: Final = ("permits_return", "no_immortal_keys")
+"""Where Redis is asked: what it keeps for the service comes back, and ends, by itself."""
+
 RECOVERY: Final = ("recovers_after_heal",)
 """Where the load goes on for a second after something was healed."""

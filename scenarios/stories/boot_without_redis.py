@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, Restart, at
 from checker.assumptions import happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import LEDGER, REFUSALS
+from scenarios.promises import ADVICE, LEDGER, REFUSALS
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -17,7 +17,8 @@ SCENARIO = Scenario(
         "Redis is away, and both nodes are started anew, one after the other. They must come up without it and "
         "sell seats as before; and when Redis is back they must find it by themselves."
     ),
-    sale=Sale(resources=4, capacity=50),
+    sale=Sale(resources=4, capacity=25),
+    settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=3.4)
     ),
@@ -26,8 +27,12 @@ SCENARIO = Scenario(
         at(seconds=0.6, inject=Restart("node-a")),
         at(seconds=1.7, inject=Restart("node-b")),
     ),
-    invariants=(*LEDGER, *REFUSALS),
-    assumptions=(landed("cut", "restart"), happened("hold:ok", "hold:fail", "confirm:ok"), load_healthy()),
+    invariants=(*LEDGER, *ADVICE, *REFUSALS),
+    assumptions=(
+        landed("cut", "restart"),
+        happened("hold:ok", "hold:fail", "confirm:ok"),
+        load_healthy(lag_ms_p99_max=100),
+    ),
     thresholds=(
         p99("hold", below_seconds=0.5, outside_faults=True),
         recovers("hold", within_seconds=0.5),

@@ -30,7 +30,7 @@ SCENARIO = Scenario(
         happened("hold:ok", "confirm:ok", "accept_offer:ok"),
         happened("confirm:fail", at_least=2),
         became("holds:EXPIRED", at_least=5),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5),),
 )

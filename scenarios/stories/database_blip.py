@@ -28,7 +28,7 @@ SCENARIO = Scenario(
     assumptions=(
         landed("lost_reply"),
         happened("hold:ok", "hold:info:OUTCOME_UNKNOWN", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(
         p99("hold", below_seconds=0.5, outside_faults=True),

@@ -25,7 +25,7 @@ SCENARIO = Scenario(
     ),
     faults=(at(seconds=0.7, inject=Crash("postgres"), heal_after=0.4),),
     invariants=(*LEDGER, *KEYS, *REFUSALS),
-    assumptions=(landed("crash"), happened("hold:ok", "confirm:ok"), load_healthy()),
+    assumptions=(landed("crash"), happened("hold:ok", "confirm:ok"), load_healthy(lag_ms_p99_max=100)),
     thresholds=(
         p99("hold", below_seconds=0.5, outside_faults=True),
         recovers("hold", within_seconds=2.0),

@@ -29,7 +29,7 @@ SCENARIO = Scenario(
         in_flight_together(at_least=8),
         happened("hold:ok", "confirm:ok"),
         happened("hold:fail:OWNER_LIMIT_REACHED", at_least=50),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=1.0),),
 )

@@ -14,16 +14,16 @@ SCENARIO = Scenario(
     name="lock_order",
     story=(
         "Holding, confirming, cancelling, joining, leaving, accepting, declining: each takes several locks, and all of it "
-        "happens to two resources at the same time. Where two of them took their locks in different orders they would "
+        "happens to three resources at the same time, until some of them are closed. Where two of them took their locks in different orders they would "
         "wait for each other; there is one order, and nobody may be told that the database was busy."
     ),
-    sale=Sale(resources=2, capacity=6),
+    sale=Sale(resources=3, capacity=6),
     workers={"notifier": 1},
     crowd=Crowd(
-        habits={"fickle": 0.5, "canceller": 0.2, "twin_clicker": 0.15, "waiter": 0.15},
+        habits={"fickle": 0.5, "canceller": 0.2, "twin_clicker": 0.15, "waiter": 0.12, "organiser": 0.03},
         arrivals=burst(60, within=0.2) + steady(rate=50, seconds=2.0),
     ),
-    invariants=(*LEDGER, *SCARCITY, *LINE),
+    invariants=(*LEDGER, *SCARCITY, *LINE, "offers_only_while_open"),
     assumptions=(
         in_flight_together(at_least=10),
         happened(
@@ -34,8 +34,9 @@ SCENARIO = Scenario(
             "accept_offer:ok",
             "decline_offer:ok",
             "cancel_reservation:ok",
+            "close:ok",
         ),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("cancel_reservation", below_seconds=0.5),),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Kill, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import steady
-from scenarios.promises import KEYS, LEDGER, SCARCITY
+from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -19,17 +19,18 @@ SCENARIO = Scenario(
         "the claim has run out, and nothing happens twice."
     ),
     sale=Sale(resources=3, capacity=30, lease_seconds=1.2),
+    settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"retrier": 0.7, "twin_clicker": 0.3},
         arrivals=steady(rate=40, seconds=2.8),
     ),
     faults=(at(seconds=0.6, inject=Kill("node-a"), heal_after=0.8),),
-    invariants=(*LEDGER, *SCARCITY, *KEYS),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
     assumptions=(
         landed("kill"),
         in_flight_together(at_least=2),
         happened("hold:ok", "hold:info", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(
         p99("hold", below_seconds=0.5, outside_faults=True),

@@ -17,10 +17,10 @@ SCENARIO = Scenario(
         "before, goes on to whoever has waited longest, and when the line is empty the seat is free again. Some "
         "confirm a moment before the end, some a moment after it."
     ),
-    sale=Sale(resources=2, capacity=12, hold_seconds=0.8, offer_seconds=0.4),
+    sale=Sale(resources=2, capacity=14, hold_seconds=0.8, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.35, "latecomer": 0.3, "waiter": 0.35},
+        habits={"dawdler": 0.6, "latecomer": 0.3, "waiter": 0.1},
         arrivals=burst(50, within=0.3) + steady(rate=30, seconds=2.5),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY, *DELIVERY),
@@ -30,7 +30,7 @@ SCENARIO = Scenario(
         ),
         happened("confirm:fail", at_least=2),
         became("holds:EXPIRED", "offers:EXPIRED", at_least=5),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5),),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Kill, at
 from checker.assumptions import happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import KEYS, LEDGER, SCARCITY
+from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -25,11 +25,11 @@ SCENARIO = Scenario(
         arrivals=burst(40, within=0.2) + steady(rate=50, seconds=2.6),
     ),
     faults=(at(seconds=0.15, inject=Kill("node-a"), heal_after=0.8),),
-    invariants=(*LEDGER, *SCARCITY, *KEYS),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
     assumptions=(
         landed("kill"),
         happened("hold:ok", "hold:fail:ADMISSION_REFUSED", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(
         p99("hold", below_seconds=0.5, outside_faults=True),

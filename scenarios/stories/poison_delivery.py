@@ -30,7 +30,7 @@ SCENARIO = Scenario(
         happened("join_waitlist:ok", "accept_offer:ok"),
         became("outbox:EXHAUSTED", at_least=3),
         became("outbox:DELIVERED"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("accept_offer", below_seconds=0.5),),
 )

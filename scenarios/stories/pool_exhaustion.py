@@ -32,7 +32,7 @@ SCENARIO = Scenario(
     assumptions=(
         landed("latency"),
         happened("hold:ok", "hold:fail:POOL_EXHAUSTED", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5, outside_faults=True), recovers("hold", within_seconds=0.5)),
 )

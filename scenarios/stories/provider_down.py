@@ -30,7 +30,7 @@ SCENARIO = Scenario(
         landed("provider"),
         happened("join_waitlist:ok", "accept_offer:ok"),
         became("outbox:EXHAUSTED", "outbox:DELIVERED"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("accept_offer", below_seconds=0.5),),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, every
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import KEYS, LEDGER, SCARCITY
+from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -19,17 +19,19 @@ SCENARIO = Scenario(
         "of its business."
     ),
     sale=Sale(resources=4, capacity=60),
+    # A permit that nobody could give back is out for a second, and not for ten.
+    settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.5, "twin_clicker": 0.3, "canceller": 0.2},
         arrivals=burst(40, within=0.3) + steady(rate=80, seconds=3.2),
     ),
     faults=every(seconds=1.0, first=0.4, until=3.0, inject=Cut("redis"), heal_after=0.5),
-    invariants=(*LEDGER, *SCARCITY, *KEYS),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
     assumptions=(
         landed("redis"),
         in_flight_together(at_least=4),
         happened("hold:ok", "hold:fail", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5), recovers("hold", within_seconds=1.0)),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import LEDGER, RECOVERY, SCARCITY
+from scenarios.promises import ADVICE, LEDGER, RECOVERY, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -18,17 +18,19 @@ SCENARIO = Scenario(
         "nobody may notice in the ledger, and nobody may wait long for an adviser that is not there."
     ),
     sale=Sale(resources=4, capacity=60),
+    # A permit that nobody could give back is out for a second, and not for ten.
+    settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
         arrivals=burst(40, within=0.3) + steady(rate=70, seconds=3.6),
     ),
     faults=(at(seconds=0.8, inject=Cut("redis"), heal_after=1.2),),
-    invariants=(*LEDGER, *SCARCITY, *RECOVERY, "replay_is_identical"),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *RECOVERY, "replay_is_identical"),
     assumptions=(
         landed("redis"),
         in_flight_together(at_least=4),
         happened("hold:ok", "hold:fail:CAPACITY_EXHAUSTED", "confirm:ok"),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5), recovers("hold", within_seconds=1.0)),
 )

@@ -33,7 +33,7 @@ SCENARIO = Scenario(
             "confirm:ok",
             "accept_offer:ok",
         ),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("accept_offer", below_seconds=0.5),),
 )

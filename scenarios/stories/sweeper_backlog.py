@@ -31,7 +31,7 @@ SCENARIO = Scenario(
         happened("hold:ok", "confirm:ok"),
         happened("confirm:fail:HOLD_EXPIRED", at_least=3),
         became("holds:EXPIRED", at_least=40),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5),),
 )

@@ -36,7 +36,7 @@ SCENARIO = Scenario(
             "confirm:ok",
             "confirm:info",
         ),
-        load_healthy(),
+        load_healthy(lag_ms_p99_max=100),
     ),
     thresholds=(p99("hold", below_seconds=0.5, outside_faults=True), recovers("hold", within_seconds=0.5)),
 )

@@ -136,6 +136,16 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
         "cancel_reservation": _command(
             "cancel_reservation", "/api/reservations/${reservation}/cancel", subject="reservation"
         ),
+        # The organiser's token comes with what is on sale: no buyer has one.
+        "close": Action(
+            kind="close",
+            method="POST",
+            path="/api/resources/${resource}/close",
+            headers={"Authorization": "Bearer ${organiser}", "Idempotency-Key": "${key}"},
+            code=None,  # a resource has a code of its own
+            replay_header="idempotency-replayed",
+            rules=(Rule(said="ok", status=200), Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
+        ),
         "read_resource": Action(
             kind="read",
             method="GET",
@@ -196,7 +206,7 @@ class Builtin:
             deadline_seconds=_PREPARE_DEADLINE_SECONDS,
         )
         return Stage(
-            resources=tuple(_subject(answer) for answer in made),
+            resources=tuple(_subject(answer, organiser=admin) for answer in made),
             actors=tuple(self._actor(number) for number in range(actors)),
         )
 
@@ -223,8 +233,8 @@ def _creation(sale: Sale) -> Action:
     )
 
 
-def _subject(answer: Mapping[str, object]) -> Subject:
+def _subject(answer: Mapping[str, object], *, organiser: str) -> Subject:
     made, revision = answer.get("id"), answer.get("revision", 0)
     if not isinstance(made, int) or not isinstance(revision, int):
         raise TargetError(f"create_resource: the answer names no id and revision: {answer}")
-    return Subject(id=str(made), values={"resource": made, "revision": revision})
+    return Subject(id=str(made), values={"resource": made, "revision": revision, "organiser": organiser})

@@ -68,6 +68,7 @@ _COMMANDS: Final = {
     "offer.accept": "accept_offer",
     "offer.decline": "decline_offer",
     "reservation.cancel": "cancel_reservation",
+    "resource.close": "close",
 }
 _OPERATION: Final = (
     "CASE operation "
