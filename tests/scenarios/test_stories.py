@@ -1,0 +1,111 @@
+"""The facts of each story that its verdict does not tell: that what it speaks of did happen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scenarios import registry
+
+if TYPE_CHECKING:
+    Catalogue = dict[str, Any]
+
+pytestmark = pytest.mark.timeout(3_600)
+
+
+@pytest.mark.parametrize("name", ["redis_outage", "redis_blackhole", "redis_flapping", "boot_without_redis"])
+def test_seats_are_sold_while_redis_is_away(name: str, catalogue: Catalogue) -> None:
+    run = catalogue[name]
+    sold = """
+        SELECT count(*) FROM {operations} AS operation, {faults} AS fault
+        WHERE operation.kind = 'hold' AND outcome = 'ok' AND fault.kind IN ('cut', 'blackhole')
+          AND sent_ns > landed_ns AND done_ns < healed_ns
+    """
+    assert run.one(sold) > 0
+    assert run.one("SELECT count(*) FROM {operations} WHERE status >= 500") == 0
+
+
+def test_a_lost_answer_is_learnt_by_asking_again(catalogue: Catalogue) -> None:
+    run = catalogue["timeout_retry"]
+    learnt = """
+        SELECT count(*) FROM {operations} AS lost JOIN {operations} AS told USING (key)
+        WHERE lost.outcome = 'info' AND told.outcome = 'ok' AND told.replayed AND told.attempt > lost.attempt
+    """
+    assert run.one(learnt) > 0
+    assert run.one("SELECT max(attempt) FROM {operations}") > 2
+
+
+def test_twins_were_under_way_together_at_two_nodes(catalogue: Catalogue) -> None:
+    twins = """
+        SELECT count(*) FROM {operations} AS one JOIN {operations} AS other USING (key)
+        WHERE one.attempt = 1 AND other.attempt = 2 AND one.node <> other.node
+          AND one.sent_ns < other.done_ns AND other.sent_ns < one.done_ns
+    """
+    assert catalogue["timeout_retry"].one(twins) > 0
+
+
+def test_offers_went_down_the_line_until_it_was_empty_and_seats_were_free(catalogue: Catalogue) -> None:
+    run = catalogue["offer_expiry"]
+    seats = registry.find("offer_expiry").sale.capacity * registry.find("offer_expiry").sale.resources
+    assert run.one("SELECT count(*) FROM {state/offers} WHERE new_state = 'EXPIRED'") > seats
+    assert run.one("SELECT count(*) FROM {state/offers} WHERE new_state = 'ACCEPTED'") > 0
+    assert run.one("SELECT count(*) FROM {state/waitlist_entries} WHERE new_state = 'WAITING'") == 0
+    assert run.one("SELECT sum(CAST(new_occupied_count AS BIGINT)) FROM {state/resources}") < seats
+
+
+def test_strangers_changed_nothing(catalogue: Catalogue) -> None:
+    run = catalogue["stolen_offer"]
+    assert run.one("SELECT count(*) FROM {operations} WHERE code = 'OWNER_MISMATCH'") > 10
+    granted = "SELECT count(*) FROM {operations} WHERE outcome = 'ok' AND key LIKE '%-s_'"  # a stranger's key
+    assert run.one(granted) == 0
+    assert run.one(granted.replace("outcome = 'ok'", "outcome = 'fail'")) > 10
+
+
+def test_nobody_was_told_that_the_database_was_busy_over_locks(catalogue: Catalogue) -> None:
+    assert catalogue["lock_order"].one("SELECT count(*) FROM {operations} WHERE code = 'DATABASE_BUSY'") == 0
+
+
+def test_no_owner_has_more_seats_than_the_limit(catalogue: Catalogue) -> None:
+    most = """
+        SELECT max(seats) FROM (
+            SELECT sum(CAST(new_quantity AS BIGINT)) AS seats FROM {state/holds}
+            WHERE new_state IN ('ACTIVE', 'CONFIRMED') GROUP BY new_resource_id, new_owner_digest
+        )
+    """
+    assert catalogue["limit_bypass"].one(most) == 2
+
+
+def test_a_delivery_that_nobody_wrote_down_was_sent_again_under_its_id(catalogue: Catalogue) -> None:
+    twice = "SELECT count(*) FROM (SELECT effect FROM {effects} GROUP BY effect HAVING count(*) > 1)"
+    assert catalogue["worker_crash"].one(twice) > 0
+
+
+@pytest.mark.parametrize("name", ["poison_delivery", "provider_down"])
+def test_what_nobody_takes_is_given_up_after_five_attempts(name: str, catalogue: Catalogue) -> None:
+    attempts = """
+        SELECT list(DISTINCT CAST(new_attempt_count AS BIGINT)) FROM {state/notification_outbox}
+        WHERE new_state = 'EXHAUSTED'
+    """
+    assert catalogue[name].one(attempts) == [5]
+
+
+def test_another_leads_while_the_leader_sleeps(catalogue: Catalogue) -> None:
+    terms = "SELECT count(DISTINCT new_term) FROM {changes/leader_leases}"
+    assert catalogue["leader_pause"].one(terms) > 1
+
+
+def test_a_command_whose_outcome_is_unknown_is_settled_by_its_key(catalogue: Catalogue) -> None:
+    settled = """
+        SELECT count(*) FROM {operations} AS unknown JOIN {operations} AS told USING (key)
+        WHERE unknown.code = 'OUTCOME_UNKNOWN' AND told.outcome = 'ok' AND told.sent_ns > unknown.done_ns
+    """
+    assert catalogue["database_blip"].one(settled) > 0
+
+
+def test_seats_are_sold_once_the_permits_of_the_dead_are_over(catalogue: Catalogue) -> None:
+    sold = """
+        SELECT count(*) FROM {operations} AS operation, {faults} AS fault
+        WHERE operation.kind = 'hold' AND outcome = 'ok' AND sent_ns > landed_ns + 500000000
+    """
+    assert catalogue["permit_leak"].one(sold) > 0
