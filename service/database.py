@@ -113,7 +113,8 @@ class Database:
         try:
             lent = await self._pool.acquire(timeout=self._settings.pool_acquire_ms / 1_000)
         except TimeoutError:
-            full = self.in_use >= self._connections_max
+            # Not those in use: on a busy machine one may have come back between the deadline and this line.
+            full = self.open_connections >= self._connections_max
             raise Refused(errors.POOL_EXHAUSTED if full else errors.DATABASE_UNAVAILABLE) from None
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise Refused(errors.DATABASE_UNAVAILABLE) from error
