@@ -144,7 +144,7 @@ async def test_a_query_that_an_operation_does_not_take_is_refused_as_the_documen
 async def test_what_the_nodes_end_cuts_off_is_told_so(
     start: Callable[..., Any], sessions: Any, until: Callable[..., Any], request_kind: str
 ) -> None:
-    service = await start(lock_timeout_ms=30_000, statement_timeout_ms=30_000)
+    service = await start(lock_timeout_ms=10_000, statement_timeout_ms=10_000, command_timeout_ms=10_000)
     room, blocker = await service.resource(1), await sessions.open()
     alice = service.person("alice")
     async with blocker.transaction():
