@@ -44,25 +44,28 @@ class Plain:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._spoke = 0.0
+        self._counts = ""
+        self._faults: tuple[str, ...] = ()
 
     def phase(self, words: str) -> None:
-        """Print the phase."""
+        """Print the phase, after the last counts of the one before."""
+        self._say_counts()
         self._console.print(f"  {words} …", highlight=False, soft_wrap=True)
         self._spoke = 0.0
 
     def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
-        """Print the counts, at most once a second and at the end."""
-        now = time.monotonic()
-        if done < total and now - self._spoke < PLAIN_SECONDS_BETWEEN:
-            return
-        self._spoke = now
-        self._console.print(f"    {_counts(done, total, ok, fail, info)}", highlight=False, soft_wrap=True)
+        """Print the counts, at most once a second, and the last of them."""
+        self._counts = _counts(done, total, ok, fail, info)
+        if time.monotonic() - self._spoke >= PLAIN_SECONDS_BETWEEN:
+            self._say_counts()
 
     def faults(self, active: tuple[str, ...]) -> None:
-        """Print the faults in force."""
-        self._console.print(
-            f"    faults in force: {', '.join(active) or 'none'}", highlight=False, soft_wrap=True
-        )
+        """Print the faults in force, when they have changed."""
+        if active != self._faults:
+            self._faults = active
+            self._console.print(
+                f"    faults in force: {', '.join(active) or 'none'}", highlight=False, soft_wrap=True
+            )
 
     def detail(self, words: str) -> None:
         """Print the words."""
@@ -71,6 +74,11 @@ class Plain:
     def notice(self, words: str) -> None:
         """Print the notice."""
         self._console.print(f"  ! {words}", style="yellow", highlight=False, soft_wrap=True)
+
+    def _say_counts(self) -> None:
+        if self._counts:
+            self._console.print(f"    {self._counts}", highlight=False, soft_wrap=True)
+        self._counts, self._spoke = "", time.monotonic()
 
 
 class Screen:
@@ -136,7 +144,9 @@ class Screen:
             done, total, *_ = self._counts
             bar = Table.grid(padding=(0, 1))
             bar.add_row(
-                Text("   "), ProgressBar(total=total, completed=done, width=30), Text(_counts(*self._counts))
+                Text("   "),
+                ProgressBar(total=total, completed=min(done, total), width=30),
+                Text(_counts(*self._counts)),
             )
             rows.append(bar)
         if self._faults:
@@ -147,7 +157,9 @@ class Screen:
 
 
 def _counts(done: int, total: int, ok: int, fail: int, info: int) -> str:
-    return f"{done:,} of {total:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown"
+    return (
+        f"{done:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown · {total:,} buyers expected"
+    )
 
 
 @contextmanager

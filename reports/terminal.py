@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WITNESS_LINES_MAX = 12
 FINDINGS_MAX = 5
+NAMES_MAX = 3
 _STYLE = {Judgement.VALID: "green", Judgement.INVALID: "bold red", Judgement.UNKNOWN: "yellow"}
 _ASCII = {
     "✓": "+",
@@ -53,17 +54,34 @@ def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
     _say(console, f"  {tally(verdict)}")
     for reason in verdict.reasons:
         _say(console, f"  · {reason}")
-    told = [finding for finding in worst_first(verdict.findings) if finding.judgement is not Judgement.VALID]
-    for finding in told[:FINDINGS_MAX]:
+    violated = [
+        finding for finding in worst_first(verdict.findings) if finding.judgement is Judgement.INVALID
+    ]
+    for finding in violated[:FINDINGS_MAX]:
         _say(console, "")
         for line, line_style in _witness(finding):
             _say(console, line, style=line_style)
-    if len(told) > FINDINGS_MAX:
-        _say(console, f"  … and {counted(len(told) - FINDINGS_MAX, 'more finding')} in the report.")
+    if len(violated) > FINDINGS_MAX:
+        _say(console, f"  … and {counted(len(violated) - FINDINGS_MAX, 'more finding')} in the report.")
+    for line in _not_judged(verdict.findings):
+        _say(console, line, style=_STYLE[Judgement.UNKNOWN])
     _say(console, "")
     if verdict.judgement is not Judgement.VALID:
         _say(console, f"  again:   {verdict.command}")
     _say(console, f"  report:  {folder / 'report.html'}")
+
+
+def _not_judged(findings: Sequence[Finding]) -> list[str]:
+    """Return a line for each reason why invariants could not be judged: a missed assumption concerns many alike."""
+    alike: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.judgement is Judgement.UNKNOWN:
+            alike.setdefault(finding.reason or "for no reason given", []).append(finding.invariant)
+    lines = []
+    for reason, names in alike.items():
+        more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+        lines.append(f"  {', '.join(names[:NAMES_MAX])}{more}: {reason}")
+    return ["", *lines] if lines else []
 
 
 def print_closing(outcomes: Sequence[Outcome], console: Console) -> None:

@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-IN_THE_MIDDLE = "of 2,000 operations"
+IN_THE_MIDDLE = "2,000 buyers expected"
 UP_SECONDS = 60.0
 GONE_SECONDS = 2.0
 BUSY_FACTOR = 8
@@ -82,7 +82,7 @@ def _wait_for_load(process: subprocess.Popen[str]) -> None:
     said = []
     for line in process.stdout:
         said.append(line)
-        if IN_THE_MIDDLE in line and not line.strip().startswith("0 of"):
+        if IN_THE_MIDDLE in line and not line.strip().startswith("0 operations"):
             return
     pytest.fail("the race ended before its load was under way:\n" + "".join(said))
 
