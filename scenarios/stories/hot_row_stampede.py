@@ -21,7 +21,7 @@ SCENARIO = Scenario(
         habits={"eager": 0.4, "canceller": 0.3, "double_clicker": 0.1, "racer": 0.2},
         arrivals=burst(220, within=0.3) + steady(rate=60, seconds=1.5),
     ),
-    invariants=(*LEDGER, *SCARCITY, "replay_is_identical"),
+    invariants=(*LEDGER, *SCARCITY, "replay_is_identical", "seats_linearize_without_trail"),
     assumptions=(
         in_flight_together(at_least=30),
         happened("hold:ok", "hold:fail:CAPACITY_EXHAUSTED", "confirm:ok", "cancel:ok"),
