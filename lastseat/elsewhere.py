@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
+from http.client import HTTPException
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 10.0
 POSTGRES_MIN = 140_000
 """The oldest server whose logical decoding the trail was tried with, as server_version_num."""
+_OF_TODAY = re.compile(r"git$|v?([2-9]|\d\d+)\.\d")
+"""Toxiproxy 2 and newer; one that Go has built calls itself `git`."""
 
 _NEEDED = (
     ("wal_level", "logical", "set wal_level = logical in its configuration and restart it"),
@@ -53,9 +57,9 @@ async def postgres(url: str) -> Postgres:
         session = await asyncpg.connect(
             found.admin_dsn, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS
         )
-    except (OSError, TimeoutError, asyncpg.PostgresError) as problem:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as problem:
         raise LabError(
-            f"the given PostgreSQL does not let the lab in: {problem}",
+            f"the given PostgreSQL does not let the lab in: {_said(problem)}",
             where=where,
             remedy="see --database-url",
         ) from None
@@ -110,7 +114,9 @@ async def valkey(url: str) -> Valkey:
             keys = await client.dbsize()
     except (OSError, RedisError) as problem:
         raise LabError(
-            f"the given Redis does not let the lab in: {problem}", where=where, remedy="see --redis-url"
+            f"the given Redis does not let the lab in: {_said(problem)}",
+            where=where,
+            remedy="see --redis-url",
         ) from None
     if keys:
         raise UsageError(
@@ -126,26 +132,33 @@ async def toxiproxy(url: str) -> Toxiproxy:
     host, port = parts.hostname or "", parts.port or 8474
     try:
         version = await asyncio.to_thread(version_at, host, port)
-    except OSError as problem:
+    except (OSError, HTTPException, ValueError) as problem:
         raise LabError(
-            f"the given Toxiproxy does not answer: {problem}",
+            f"the given Toxiproxy does not answer: {_said(problem)}",
             where=f"{host}:{port}",
             remedy="see --toxiproxy-url",
         ) from None
+    if not _OF_TODAY.match(version):
+        raise UsageError(
+            f"what answers at {host}:{port} is no Toxiproxy 2: as its version it says {version[:40]!r}",
+            remedy="see --toxiproxy-url",
+        )
     return Toxiproxy(host, port, f"toxiproxy {version}")
+
+
+def _said(problem: Exception) -> str:
+    return str(problem) or f"no answer within {ANSWER_SECONDS:g} s"
 
 
 def _split(url: str, option: str, schemes: tuple[str, ...]) -> SplitResult:
     """Take a URL apart, and refuse one that leads off this machine: a run floods what it is given."""
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         usable = parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port)
     except ValueError:
         usable = False
-    if not usable:
-        raise UsageError(
-            f"{option} has to look like {schemes[0]}://127.0.0.1:PORT/…"
-        )  # the value may hold a password
+    if not usable:  # the value may hold a password, and so may what was made of it
+        raise UsageError(f"{option} has to look like {schemes[0]}://127.0.0.1:PORT/…") from None
     if not is_loopback(parts.hostname or ""):
         raise UsageError(
             f"{option} leads to {parts.hostname}, which is not this machine",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import asyncpg
 import pytest
 import redis.asyncio as redis
 
-from lastseat import postgres_server
+from lastseat import elsewhere, postgres_server
 from lastseat.elsewhere import is_loopback
 from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.lab import Lab
@@ -120,6 +122,7 @@ async def test_a_database_that_exists_already_is_refused(lab: Lab) -> None:
         ("toxiproxy_url", "http://192.0.2.1:8474"),
         ("database_url", "mysql://app:secret@127.0.0.1/app"),
         ("database_url", "postgresql://app:secret@127.0.0.1:notaport/app"),
+        ("database_url", "postgresql://app:secret@[::1/app"),
         ("redis_url", "redis:///0"),
     ],
 )
@@ -169,6 +172,37 @@ async def test_a_given_server_that_does_not_answer_is_a_failed_lab(
             pass
     assert raised.value.where == where
     assert option.replace("_", "-") in raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"+PONG\r\n", "does not answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "no Toxiproxy 2"),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"version": "1.2.1"}', "no Toxiproxy 2"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\xff\xfe", "does not answer"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "does not answer"),
+    ],
+)
+async def test_what_is_no_toxiproxy_of_today_is_not_taken_for_one(answer: bytes, said: str) -> None:
+    async def pretend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(pretend, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    try:
+        with pytest.raises((LabError, UsageError), match=said):
+            await elsewhere.toxiproxy(f"http://{host}:{port}")
+    finally:
+        server.close()
+
+
+async def test_a_database_url_with_a_setting_that_nobody_knows_is_a_clear_failure() -> None:
+    with pytest.raises((LabError, UsageError), match="does not let the lab in"):
+        await elsewhere.postgres("postgresql://app@127.0.0.1:1/app?sslmode=bogus")
 
 
 def test_only_hosts_whose_every_address_is_loopback_are_this_machine() -> None:
