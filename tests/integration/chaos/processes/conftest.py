@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lastseat.nodes import Deployment
 
 WORKERS = {"expiry": 2, "notifier": 1}
-# A claim must outlast the transactions, and a killed notifier's must lapse within a test.
+# Leases must outlast every timeout, and a killed notifier's must lapse within a test.
 ENVIRONMENT = {
     "RESERVATION_TOKEN_SECRET": "t" * 32,
     "RESERVATION_OWNER_SECRET": "o" * 32,
@@ -27,6 +27,13 @@ ENVIRONMENT = {
     "RESERVATION_SWEEP_BUDGET_SECONDS": "0.5",
     "RESERVATION_LEADER_LEASE_SECONDS": "2",
     "RESERVATION_TRANSACTION_TIMEOUT_MS": "1000",
+    **dict.fromkeys(
+        (
+            f"RESERVATION_{name}_TIMEOUT_MS"
+            for name in ("STATEMENT", "LOCK", "IDLE_IN_TRANSACTION", "TCP_USER", "COMMAND")
+        ),
+        "1000",
+    ),
     "RESERVATION_NOTIFICATION_TICK_SECONDS": "0.05",
     "RESERVATION_NOTIFICATION_CLAIM_SECONDS": "2",
     "RESERVATION_NOTIFICATION_RETRY_INITIAL_SECONDS": "0.1",
