@@ -146,8 +146,9 @@ async def test_an_answer_that_no_rule_knows_stops_the_run_with_a_clear_error(sta
 
 async def test_a_node_that_is_not_there_stops_a_race_before_it_begins(stand: Stand) -> None:
     stand.nodes = (stand.nodes[0], Node(label="node-b", host="127.0.0.1", port=1))
-    with pytest.raises(LoadError, match=r"node-b at 127\.0\.0\.1:1: ECONNREFUSED"):
+    with pytest.raises(LoadError, match=r"node-b at 127\.0\.0\.1:1: ECONNREFUSED") as failed:
         await play(stand.plan(), stand.spawn, within_seconds=30)
+    assert "File " not in str(failed.value), "a traceback buries the sentence"
     assert gather(stand.folder).num_rows == 0
 
 
