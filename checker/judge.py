@@ -161,7 +161,7 @@ def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]
     They are ordered by their columns from left to right: an order of the query's own could leave ties to chance.
     """
     if rule.is_python:
-        looked_at, found = rule.function()(evidence)
+        looked_at, found = _called(evidence, rule)
         return looked_at, len(found), found[:SHOWN_MAX]
     looked_at = _counted(evidence.rows(rule.looked_at))
     evidence.connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
@@ -193,6 +193,16 @@ def _bounded(evidence: Evidence) -> Iterator[None]:
         raise
     finally:
         alarm.cancel()
+
+
+def _called(evidence: Evidence, rule: Rule) -> tuple[int, list[dict[str, Any]]]:
+    """Let a rule's own function judge; one that fails has not decided anything."""
+    try:
+        return rule.function()(evidence)
+    except (Undecided, duckdb.Error):
+        raise
+    except Exception as error:
+        raise Undecided(f"{type(error).__name__}: {error}") from error
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Scalar]:

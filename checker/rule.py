@@ -95,7 +95,7 @@ def read_rule(path: Path, *, group: str) -> Rule:
         raise InvariantError(path, line, f"the name {name!r} is not lower_snake_case")
     if name != path.stem:
         raise InvariantError(path, line, f"the name {name} differs from the file's, {path.stem}")
-    return Rule(
+    rule = Rule(
         name=name,
         group=group,
         sentence=_sentence(path, *fields["sentence"]),
@@ -107,6 +107,9 @@ def read_rule(path: Path, *, group: str) -> Rule:
         sql_hash=sha256(text.encode()).hexdigest()[:16],
         path=str(path),
     )
+    if is_python:
+        rule.function()
+    return rule
 
 
 def _as_sql(lines: list[str]) -> list[str]:

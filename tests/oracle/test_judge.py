@@ -215,3 +215,28 @@ def test_evidence_of_another_version_is_refused(run: Run) -> None:
     run.given(schema_version=99)
     with pytest.raises(EvidenceError, match="its evidence is of version 99"):
         run.verdict()
+
+
+@pytest.mark.parametrize(
+    ("body", "judgement", "reason"),
+    [
+        ("return 2, [{'op': 0, 'why': 'so'}]", Judgement.INVALID, None),
+        ("return 2, []", Judgement.VALID, None),
+        ("return 1 // 0, []", Judgement.UNKNOWN, "it could not be judged: ZeroDivisionError: "),
+    ],
+)
+def test_a_function_judges_as_a_query_does(
+    run: Run, tmp_path: Path, body: str, judgement: Judgement, reason: str | None
+) -> None:
+    sale(run)
+    header = (
+        "# name: ours",
+        "# sentence: Ours.",
+        "# needs: operations",
+        "# rests on: nothing",
+        "# catches: nothing",
+    )
+    (tmp_path / "ours.py").write_text("\n".join((*header, "def judge(evidence):", f"    {body}")))
+    finding = check(run.write(), [tmp_path]).findings[-1]
+    assert finding.judgement is judgement
+    assert (finding.reason or "").startswith(reason or "")

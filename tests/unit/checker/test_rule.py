@@ -105,6 +105,42 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         read_rule(path, group="own")
 
 
+PYTHON = """\
+# name: no_hold_floats
+# sentence: Every hold belongs to a resource
+#   that exists.
+# needs: operations
+# rests on: nothing
+# catches: never-released
+{body}
+"""
+
+
+def in_python(folder: Path, body: str) -> Path:
+    path = folder / "no_hold_floats.py"
+    path.write_text(PYTHON.format(body=body))
+    return path
+
+
+def test_a_python_module_under_the_same_header_is_a_rule(tmp_path: Path) -> None:
+    path = in_python(tmp_path, "def judge(evidence):\n    return 7, [{'op': 1}]")
+    rule = load([tmp_path])["no_hold_floats"]
+    assert (rule.path, rule.sentence) == (str(path), "Every hold belongs to a resource that exists.")
+
+
+@pytest.mark.parametrize("body", ["looked_at = 1", "import no_such_module", "def judge("])
+def test_a_module_that_cannot_judge_is_refused(tmp_path: Path, body: str) -> None:
+    with pytest.raises(InvariantError, match=r"no_hold_floats\.py: it gives no function `judge`"):
+        read_rule(in_python(tmp_path, body), group="own")
+
+
+def test_what_is_wrong_with_a_modules_header_is_said_with_its_line(tmp_path: Path) -> None:
+    path = in_python(tmp_path, "def judge(evidence): ...")
+    path.write_text(path.read_text().replace("# needs: operations", "# needs: tea"))
+    with pytest.raises(InvariantError, match=r"no_hold_floats\.py:4: needs 'tea', which is no evidence"):
+        read_rule(path, group="own")
+
+
 def test_other_folders_add_to_the_built_in_ones(tmp_path: Path) -> None:
     written(tmp_path)
     assert load([tmp_path]).keys() == load().keys() | {"no_hold_floats"}
