@@ -46,8 +46,25 @@ class BoxOffice:
     keys: Counter[str] = field(default_factory=Counter)
     bodies: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     delay_seconds: float = 0.0
+    serving: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def close(self) -> None:
+        """End every conversation, those kept silent too."""
+        for task in list(self.serving):
+            task.cancel()
+        await asyncio.gather(*list(self.serving), return_exceptions=True)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.serving.add(task)
+        try:
+            await self._converse(reader, writer)
+        finally:
+            self.serving.discard(task)
+            writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 lines = head.decode().split("\r\n")
@@ -58,7 +75,6 @@ class BoxOffice:
                 path = lines[0].split(" ")[1]
                 if not await self._respond(writer, path, headers, json.loads(body or b"{}")):
                     break
-        writer.close()
 
     async def _respond(
         self, writer: asyncio.StreamWriter, path: str, headers: Mapping[str, str], body: Any
@@ -206,3 +222,4 @@ async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
         await child.wait(5)
     for door in doors:
         door.close()
+    await office.close()
