@@ -70,7 +70,10 @@ class Session:
     def play(self) -> bool:
         """Play this part and return whether it could be played to its end; what stops it is told to the runner."""
         hub = gevent.get_hub()
-        hub.NOT_ERROR = (*hub.NOT_ERROR, NotConnected)  # it is told below: a traceback would bury the sentence
+        hub.NOT_ERROR = (
+            *hub.NOT_ERROR,
+            NotConnected,
+        )  # it is told below: a traceback would bury the sentence
         gevent.spawn(self._listen)
         self._tell(Hello(shard=self._shard, pid=os.getpid()))
         try:

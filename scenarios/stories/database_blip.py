@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "whether a COMMIT happened, nobody knows. The node must say just that, and never guess. Asked again under "
         "the same key, the record settles it."
     ),
-    sale=Sale(resources=3, capacity=30, lease_seconds=1.5),
+    sale=Sale(resources=3, capacity=30, lease_seconds=3.0),
     crowd=Crowd(
         habits={"retrier": 0.8, "double_clicker": 0.2},
         arrivals=burst(20, within=0.3) + steady(rate=40, seconds=3.8),

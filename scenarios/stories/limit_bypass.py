@@ -18,11 +18,10 @@ SCENARIO = Scenario(
         "the limit can refuse."
     ),
     sale=Sale(resources=2, capacity=200, owner_limit=2),
-    # Fewer people than arrivals: some come back for more.
+    # Whoever comes is drawn from as many people as there are arrivals: some come twice.
     crowd=Crowd(
         habits={"bot": 0.6, "twin_clicker": 0.2, "eager": 0.2},
         arrivals=burst(16, within=0.2) + steady(rate=14, seconds=2.0),
-        buyers_max=36,
     ),
     invariants=(*LEDGER, *REFUSALS, "limits_hold"),
     assumptions=(
@@ -38,7 +37,5 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=2, capacity=2_000, owner_limit=2),
-    crowd=replace(
-        SCENARIO.crowd, arrivals=burst(50, within=0.5) + steady(rate=20, seconds=20), buyers_max=200
-    ),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(50, within=0.5) + steady(rate=20, seconds=20)),
 )

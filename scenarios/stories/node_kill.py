@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "other node under the same key. What was done is told, what was claimed and not done is taken over once "
         "the claim has run out, and nothing happens twice."
     ),
-    sale=Sale(resources=3, capacity=30, lease_seconds=1.2),
+    sale=Sale(resources=3, capacity=30, lease_seconds=2.0),
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"retrier": 0.7, "twin_clicker": 0.3},
