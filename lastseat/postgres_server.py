@@ -125,8 +125,8 @@ class EmbeddedPostgres:
         return server
 
     def address(self) -> Address:
-        """Return how it is reached."""
-        return Address(LOOPBACK, self.port, SUPERUSER, self.password)
+        """Return how it is reached: without TLS, for which clients would look at keys in a home they may not enter."""
+        return Address(LOOPBACK, self.port, SUPERUSER, self.password, "sslmode=disable")
 
     def postmaster(self) -> Child:
         """Return the running postmaster; raises LabError when there is none."""

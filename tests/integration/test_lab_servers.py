@@ -138,6 +138,18 @@ async def test_a_lab_whose_supervisor_was_killed_says_so_and_still_ends(own_lab:
     assert not own_lab.supervision.folder.exists()
 
 
+async def test_what_keys_lie_in_the_users_home_is_nothing_to_the_lab(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where that home cannot be entered at all, which a test that runs as root cannot tell."""
+    (tmp_path / ".postgresql").mkdir()
+    for name in ("postgresql.crt", "postgresql.key"):
+        (tmp_path / ".postgresql" / name).write_text("no key")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with session(lab.postgres.admin_dsn) as connection:
+        assert await connection.fetchval("SELECT 1") == 1
+
+
 async def test_servers_of_a_root_runner_run_as_somebody_else(lab: Lab) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root hands its servers to another user")
