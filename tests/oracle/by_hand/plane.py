@@ -141,11 +141,13 @@ class Plane(Run):
                 return self.owner_of(origin)
         return next((each["owner"] for each in self.operations if each["created"] == name), None)
 
-    def told_sold_out(self, resource: str, *, sent: float, commit: float, done: float, key: str) -> int:
+    def told_sold_out(
+        self, resource: str, *, sent: float, commit: float, done: float, key: str, **about: Any
+    ) -> int:
         """A refusal that stands under its key."""
         record, answer = self.recorded(key)
         self.commit(commit, record, self.told_of(answer, status="409"))
-        return self.refused(resource, sent=sent, done=done, key=key)
+        return self.refused(resource, sent=sent, done=done, key=key, **about)
 
     def effect(self, delivery: str, *, at: float, answer: str = "accepted") -> None:
         received_ns = ns_at(at) or T0_NS

@@ -12,8 +12,9 @@ from checker.judge import check
 from checker.trail.record import TrailStatus
 from checker.verdict import Judgement
 from tests.oracle.by_hand import writing
-from tests.oracle.by_hand.instants import FIRST_XID, MS, REAL_AHEAD_NS, T0_NS, lsn_at, ns_at
+from tests.oracle.by_hand.instants import FIRST_XID, lsn_at, ns_at
 from tests.oracle.by_hand.target import KEYS, OFFERS, RESERVATIONS, TABLES, Change, Row, by_hand
+from tests.oracle.by_hand.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Run:
+class Run(Watched):
     """Collects what happened, writes the folder, and lets the checker judge it."""
 
     folder: Path
@@ -32,17 +33,11 @@ class Run:
     base: list[Change] = field(default_factory=list)
     commits: list[dict[str, Any]] = field(default_factory=list)
     rows: dict[tuple[str, str], Row] = field(default_factory=dict)
-    snapshots: list[dict[str, Any]] = field(default_factory=list)
-    clocks: list[dict[str, Any]] = field(default_factory=list)
-    faults: list[dict[str, Any]] = field(default_factory=list)
-    samples: list[dict[str, Any]] = field(default_factory=list)
-    effects: list[dict[str, Any]] = field(default_factory=list)
     state_edits: list[Callable[[dict[tuple[str, str], Row]], object]] = field(default_factory=list)
     lost_commits: set[int] = field(default_factory=set)
     trail: TrailStatus = TrailStatus.DRAINED
     not_written: set[str] = field(default_factory=set)
     tables: dict[str, CanonicalTable] = field(default_factory=lambda: dict(TABLES))
-    xid_offset: int = 0
     tallies: dict[int, int] = field(default_factory=dict)  # what load processes counted, where they left less
     rest_at: float = 2_000  # when the state was read, ms
 
@@ -59,45 +54,6 @@ class Run:
 
     def assume(self, *assumptions: Assumption) -> Run:
         return self.given(assumptions=assumptions)
-
-    def clock(self, process: str, at: float, *, stepped_ms: float = 0, slack_ms: float = 0.01) -> None:
-        mono = T0_NS + round(at * MS)
-        self.clocks.append(
-            {
-                "process": process,
-                "mono_ns": mono,
-                "real_ns": mono + REAL_AHEAD_NS + round(stepped_ms * MS),
-                "slack_ns": round(slack_ms * MS),
-            }
-        )
-
-    def fault(
-        self,
-        name: str,
-        *,
-        landed: float | None,
-        healed: float | None = 20,
-        error: str | None = None,
-        injected: float | None = None,
-    ) -> None:
-        self.faults.append(
-            {
-                "fault": name,
-                "kind": "cut",
-                "where": "redis-a",
-                "planned_ns": T0_NS,
-                "injected_ns": ns_at(landed if injected is None else injected),
-                "landed_ns": None if landed is None else T0_NS + round(landed * MS),
-                "healed_ns": None if healed is None else T0_NS + round(healed * MS),
-                "proof": "ECONNREFUSED" if landed is not None else None,
-                "error": error,
-            }
-        )
-
-    def sample(self, source: str, metric: str, value: float, at: float = 0) -> None:
-        self.samples.append(
-            {"mono_ns": T0_NS + round(at * MS), "source": source, "metric": metric, "value": value}
-        )
 
     def resource(self, name: str, *, capacity: int, occupied: int = 0, state: str = "OPEN") -> Row:
         row: Row = {
@@ -269,21 +225,6 @@ class Run:
     def refused(self, resource: str, *, sent: float, done: float, key: str, **about: Any) -> int:
         about = {"code": "CAPACITY_EXHAUSTED", "outcome": "fail"} | about
         return self.operation("hold", resource, sent=sent, done=done, key=key, **about)
-
-    def snapshot(self, at: float, *, sees: list[int], running: list[int] = []) -> None:  # noqa: B006 - never changed
-        """A snapshot at this time that sees some transactions and finds others running; later ones have not begun."""
-        known = [*sees, *running]
-        instant = T0_NS + round(at * MS)
-        xmax = max(known, default=FIRST_XID - 1) + 1
-        self.snapshots.append(
-            {
-                "asked_ns": instant,
-                "answered_ns": instant + MS // 10,
-                "xmin": min(running, default=xmax) + self.xid_offset,
-                "xmax": xmax + self.xid_offset,
-                "xip": [xid + self.xid_offset for xid in running],
-            }
-        )
 
     def write(self) -> Path:
         """Write the folder, and return it."""
