@@ -10,10 +10,10 @@ BIN := .venv/bin
 PYTHON ?=
 ARGS ?=
 
-.PHONY: help setup run test lint types unit docs wheel clean
+.PHONY: help setup run test lint types unit catalogue docs wheel clean
 
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: ## Make or update .venv with everything Lastseat needs
 	@PYTHON="$(PYTHON)" sh .ci/setup
@@ -37,7 +37,11 @@ types: setup ## Check types (mypy, strict)
 
 unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -m "not catalogue" $(ARGS)
+
+catalogue: setup ## Play every story against the healthy service and check what it tells (minutes, on a quiet machine)
+	@echo "==> pytest: the whole catalogue"
+	@$(BIN)/python -m pytest -m catalogue tests/scenarios $(ARGS)
 
 docs: setup ## Write the generated pages under docs/reference again
 	@$(BIN)/python -m lastseat.reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import sys
 from pathlib import Path
@@ -127,7 +128,7 @@ async def test_ports_are_given_to_nobody_twice_and_lie_below_the_outgoing_ones(l
 async def test_a_lab_whose_supervisor_was_killed_or_stopped_is_ended_by_the_runner(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    marker = f"{tmp_path.stat().st_ino:016x}"
+    marker = secrets.token_hex(8)
     folder = tmp_path / f"lastseat-{marker}"
     supervision = await Supervision.begin(folder=folder, marker=marker, log=tmp_path / "supervisor.log")
     start = Start(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAMES = tuple(name for name in registry.names() if name != "last_seat_race")
 WHOLE_SECONDS = 3_600
 
-pytestmark = pytest.mark.timeout(WHOLE_SECONDS)
+pytestmark = [pytest.mark.catalogue, pytest.mark.timeout(WHOLE_SECONDS)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from scenarios import registry
 if TYPE_CHECKING:
     Catalogue = dict[str, Any]
 
-pytestmark = pytest.mark.timeout(3_600)
+pytestmark = [pytest.mark.catalogue, pytest.mark.timeout(3_600)]
 
 
 @pytest.mark.parametrize("name", ["redis_outage", "redis_blackhole", "redis_flapping", "boot_without_redis"])
