@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import asyncpg
 from redis.exceptions import RedisError
 
-import reports
 from chaos.fault import Unwell
 from chaos.nemesis import Contradiction, Unavailable
 from chaos.network import NetworkError
@@ -21,6 +21,7 @@ from checker.verdict import Judgement, outrank
 from lastseat import folder as folders
 from lastseat.briefing import brief
 from lastseat.console import say_error, screen
+from lastseat.drawing import Drawing
 from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.interruptible import run
 from lastseat.lab import Lab
@@ -37,6 +38,7 @@ from scenarios.targets.builtin import Builtin
 from scenarios.targets.target import TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from checker.verdict import Verdict
     from lastseat.live import Progress
     from lastseat.request import Request
+    from scenarios.scenario import Scenario
 
 TEMPLATE = "lastseat_template"
 
@@ -110,9 +113,34 @@ def _tell(season: Season, console: Console) -> None:
 
 
 async def _play_all(request: Request, season: Season, telling: Progress) -> None:
-    began = time.monotonic()
     scenarios = [request.asked(found(name)) for name in request.names]
     folder = folders.create(request.runs, scenarios[0].name)
+    async with Drawing.open(folder / "logs" / "drawing.log") as drawing:
+        async with _lab(request, scenarios, folder, telling) as lab:
+            template = await _template(lab)
+            for place, scenario in enumerate(scenarios):
+                began = time.monotonic()
+                if place > 0:
+                    lab.folder = folders.create(request.runs, scenario.name)
+                course = _course(request, scenario, lab)
+                try:
+                    verdict = await _one(request, course, template, telling)
+                except LabError as broken:
+                    season.failed.append(broken)
+                else:
+                    drawing.draw(course.folder, request.runs)
+                    outcome = Outcome(verdict=verdict, seconds=time.monotonic() - began)
+                    season.judged.append((course.folder, outcome))
+        telling.phase("the report" if len(scenarios) == 1 else "the reports")
+        for problem in await drawing.finish():
+            telling.notice(problem)
+
+
+@asynccontextmanager
+async def _lab(
+    request: Request, scenarios: Sequence[Scenario], folder: Path, telling: Progress
+) -> AsyncIterator[Lab]:
+    """Start the one lab of the season, with a proxy where any scenario breaks a link."""
     proxied = any(scenario.faults for scenario in scenarios)
     telling.phase("the lab: PostgreSQL, Valkey" + (", Toxiproxy" if proxied else ""))
     async with Lab.start(
@@ -125,28 +153,19 @@ async def _play_all(request: Request, season: Season, telling: Progress) -> None
     ) as lab:
         if lab.proxy is not None and lab.proxy.notice:
             telling.notice(lab.proxy.notice)
-        template = await _template(lab)
-        for place, scenario in enumerate(scenarios):
-            if place > 0:
-                began = time.monotonic()
-                folder = folders.create(request.runs, scenario.name)
-                lab.folder = folder
-            course = Course(
-                name=f"{scenario.name}-{lab.environment_marker[:8]}",
-                scenario=scenario,
-                seed=request.seed,
-                target=Builtin(),
-                lab=lab,
-                folder=folder,
-                mutant=request.mutant,
-            )
-            try:
-                verdict = await _one(request, course, template, telling)
-            except LabError as broken:
-                season.failed.append(broken)
-            else:
-                seconds = time.monotonic() - began
-                season.judged.append((folder, Outcome(verdict=verdict, seconds=seconds)))
+        yield lab
+
+
+def _course(request: Request, scenario: Scenario, lab: Lab) -> Course:
+    return Course(
+        name=f"{scenario.name}-{lab.environment_marker[:8]}",
+        scenario=scenario,
+        seed=request.seed,
+        target=Builtin(),
+        lab=lab,
+        folder=lab.folder,
+        mutant=request.mutant,
+    )
 
 
 async def _template(lab: Lab) -> str:
@@ -157,7 +176,7 @@ async def _template(lab: Lab) -> str:
 
 
 async def _one(request: Request, course: Course, template: str, telling: Progress) -> Verdict:
-    """Play, judge and report one scenario; raises LabError, naming the folder, when it cannot be played to its end."""
+    """Play and judge one scenario; raises LabError, naming the folder, when it cannot be played to its end."""
     folder = course.folder
     try:
         played = await play(course, template, telling)
@@ -175,12 +194,7 @@ async def _one(request: Request, course: Course, template: str, telling: Progres
             where=str(folder),
             remedy="its logs/ tell what each process said",
         ) from broken
-    warming = asyncio.create_task(asyncio.to_thread(reports.warm))
     verdict = await asyncio.to_thread(judged, folder, request.invariant_folders)
     write_verdict(folder, verdict)
-    telling.phase("the report")
-    await warming
-    await asyncio.to_thread(reports.write, folder, verdict)
     folders.point_latest(request.runs, folder)
-    reports.write_index(request.runs)
     return verdict
