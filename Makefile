@@ -21,7 +21,7 @@ setup: ## Make or update .venv with everything Lastseat needs
 run: setup ## Play the scenarios against the built-in service (ARGS="--seed 7" and the like)
 	@$(BIN)/lastseat run $(ARGS)
 
-test: lint types unit ## Run every check: style, imports, types, tests
+test: lint types unit ## Run the checks: style, imports, types, tests (the catalogue has a target of its own)
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "==> ruff check: style and likely mistakes"

@@ -153,6 +153,21 @@ def doctor(
         ending.code = ExitCode.VALID if print_examination(runs_dir) else ExitCode.LAB_FAILED
 
 
+@app.command(epilog="Example: [bold]lastseat prune --keep 20[/bold]")
+def prune(
+    *,
+    keep: Annotated[
+        int, typer.Option(help="How many of the newest runs stay, whatever they said.", min=0)
+    ] = 10,
+    runs_dir: Runs = Path("runs"),
+) -> None:
+    """Remove old runs that passed; the newest stay, and every run that failed or proved nothing."""
+    with ended_well():
+        from lastseat.pruning import prune as remove_runs
+
+        remove_runs(runs_dir, keep=keep)
+
+
 @app.command(epilog="Example: [bold]lastseat up[/bold], then type the curl lines it prints. Ctrl-C ends it.")
 def up(
     *,
