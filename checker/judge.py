@@ -224,7 +224,7 @@ def _first_line(error: Exception) -> str:
 def _reasons(findings: Sequence[Finding], premises: Sequence[Premise]) -> tuple[str, ...]:
     """Say why the verdict is not valid, the strongest reasons first, each premise once."""
     violated = [
-        f"{finding.invariant} is violated: {finding.count} counter-examples among {finding.looked_at}"
+        f"{finding.invariant} is violated: {finding.count:,} counter-examples among {finding.looked_at:,}"
         for finding in findings
         if finding.judgement is Judgement.INVALID
     ]

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
-LEDGER: Final = (
+SOLD: Final = (
     "never_oversold",
     "occupancy_matches_claims",
     "acknowledged_is_persisted",
     "nothing_unattempted_exists",
     "one_effect_per_key",
     "seats_linearize",
-    "states_move_one_way",
-    "terminal_rows_never_change",
-    "only_the_owner_acts",
     "nothing_left_behind",
     "no_leaked_transactions",
     "errors_are_earned",
 )
-"""Whatever happens to seats: what was sold, what was told, and what is written agree."""
+"""Whatever is sold: what was asked for, what was told and what is written agree."""
+
+LEDGER: Final = (*SOLD, "states_move_one_way", "terminal_rows_never_change", "only_the_owner_acts")
+"""Whatever happens to seats after that, too: they change hands only as the rules say."""
 
 REFUSALS: Final = ("refused_left_no_trace", "redis_never_decides")
 """Where somebody is refused: nothing came of it, and it was PostgreSQL that said so."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from checker.assumptions import contended, happened, in_flight_together, load_healthy, release_skew
 from scenarios.arrivals import barrier
+from scenarios.promises import SCARCITY, SOLD
 from scenarios.scenario import Crowd, Sale, Scenario
 
 SCENARIO = Scenario(
@@ -19,19 +20,12 @@ SCENARIO = Scenario(
     # Eight races abreast put forty buyers on each node: with a smaller pool they would race for its connections.
     settings={"RESERVATION_POOL_CONNECTIONS_MAX": "48"},
     crowd=Crowd(habits={"racer": 0.5, "careful_racer": 0.5}, arrivals=barrier(200, width=10, abreast=8)),
-    invariants=(
-        "never_oversold",
-        "occupancy_matches_claims",
-        "acknowledged_is_persisted",
-        "nothing_unattempted_exists",
-        "one_effect_per_key",
-        "sold_out_is_true",
-    ),
+    invariants=(*SOLD, *SCARCITY),
     assumptions=(
         in_flight_together(at_least=8),
         contended(at_least_share=0.5),
         release_skew(us_p50_max=250),
-        happened("hold:ok", "hold:fail"),
+        happened("hold:ok", "hold:fail:CAPACITY_EXHAUSTED"),
         load_healthy(lag_ms_p99_max=20, dropped_share_max=0),
     ),
 )
