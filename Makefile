@@ -37,7 +37,7 @@ types: setup ## Check types (mypy, strict)
 
 unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
-	@$(BIN)/python -m pytest -m "not catalogue" $(ARGS)
+	@$(BIN)/python -m pytest -m "not catalogue" -n 2 --dist loadfile $(ARGS)
 
 catalogue: setup ## Play every story against the healthy service and check what it tells (minutes, on a quiet machine)
 	@echo "==> pytest: the whole catalogue"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from checker.rule import RECORDED, InvariantError, Rule, read_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from checker.brief import Brief
 
@@ -22,16 +24,28 @@ def load(extra_dirs: Iterable[Path] = ()) -> dict[str, Rule]:
 
     Raises InvariantError on a file that is not one, on a name that is taken, and on a folder that is not there.
     """
-    rules: dict[str, Rule] = {}
-    for folder in (HERE, *extra_dirs):
-        if not folder.is_dir():
-            raise InvariantError(folder, 0, "no such folder of invariants")
-        for path in sorted((*folder.rglob("*.sql"), *folder.rglob("[!_]*.py"))):
-            rule = read_rule(path, group=path.parent.name)
-            if rule.name in rules:
-                raise InvariantError(path, 1, f"the name {rule.name} is taken by {rules[rule.name].path}")
-            rules[rule.name] = rule
+    rules = dict(_built_in())
+    for folder in extra_dirs:
+        _add(rules, folder)
     return rules
+
+
+@cache
+def _built_in() -> Mapping[str, Rule]:
+    """Read the invariants that come with the checker, once a process: to parse them takes longer than a small run's verdict."""
+    rules: dict[str, Rule] = {}
+    _add(rules, HERE)
+    return MappingProxyType(rules)
+
+
+def _add(rules: dict[str, Rule], folder: Path) -> None:
+    if not folder.is_dir():
+        raise InvariantError(folder, 0, "no such folder of invariants")
+    for path in sorted((*folder.rglob("*.sql"), *folder.rglob("[!_]*.py"))):
+        rule = read_rule(path, group=path.parent.name)
+        if rule.name in rules:
+            raise InvariantError(path, 1, f"the name {rule.name} is taken by {rules[rule.name].path}")
+        rules[rule.name] = rule
 
 
 def group(name: str) -> tuple[str, ...]:
