@@ -6,7 +6,6 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import asyncpg
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -130,7 +129,9 @@ async def test_a_planted_bug_is_found(
         for tried, example in enumerate(_drawn() * TRIES, 1):
             try:
                 await stage.play(example)
-            except (AssertionError, asyncpg.CheckViolationError) as found:  # judged, or stopped by the schema
+            except (
+                AssertionError
+            ) as found:  # judged, stopped by the schema, or failed in a way that is no refusal
                 print(f"{bug}: found by example {tried}: {type(found).__name__} {str(found)[:200]}")  # noqa: T201 - for -s
                 return
     pytest.fail(f"{EXAMPLES_MAX} examples, {TRIES} times each, did not show that {bug}")

@@ -151,6 +151,8 @@ class World:
             reply = await self.nodes[node][request.operation].handle(call)
         except Refused as refused:
             return Told(request=request, altered=altered, refused=refused.refusal.code)
+        except Exception as failure:
+            raise AssertionError(f"{request} was neither carried out nor refused: {failure!r}") from failure
         body = reply.body if isinstance(reply.body, str) else reply.body.decode()
         return Told(
             request=request, altered=altered, status=reply.status, body=body, replayed=reply.replayed is True
