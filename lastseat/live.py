@@ -34,6 +34,9 @@ class Progress(Protocol):
     def detail(self, words: str) -> None:
         """Say where the present phase stands; forgotten with the phase."""
 
+    def result(self, words: str) -> None:
+        """Say how a scenario ended, as soon as it has."""
+
     def notice(self, words: str) -> None:
         """Say something that should stay on the screen."""
 
@@ -70,6 +73,10 @@ class Plain:
     def detail(self, words: str) -> None:
         """Print the words."""
         self._console.print(f"    {words}", highlight=False, soft_wrap=True)
+
+    def result(self, words: str) -> None:
+        """Print the result."""
+        self._console.print(words, highlight=False, soft_wrap=True, markup=False)
 
     def notice(self, words: str) -> None:
         """Print the notice."""
@@ -114,6 +121,12 @@ class Screen:
         """Show the words below the phase."""
         self._detail = words
         self._draw()
+
+    def result(self, words: str) -> None:
+        """Print the result above the live block, under its finished phases."""
+        self._finish()
+        self._words = ""
+        self._console.print(Text(words, style="bold"))
 
     def notice(self, words: str) -> None:
         """Print a line above the live block."""

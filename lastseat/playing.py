@@ -31,7 +31,7 @@ from lastseat.rejudging import EXIT_CODES, judged, write_verdict
 from lastseat.run import Course, play
 from lastseat.wishes import found
 from reports.github import annotate
-from reports.terminal import Outcome, print_closing, print_verdict
+from reports.terminal import Outcome, print_closing, print_verdict, summary
 from scenarios import history
 from scenarios.load import LoadError
 from scenarios.targets.builtin import Builtin
@@ -101,13 +101,18 @@ def play_all(request: Request) -> ExitCode:
 
 
 def _tell(season: Season, console: Console) -> None:
+    several = len(season.judged) > 1
     for folder, outcome in season.judged:
-        print_verdict(outcome.verdict, folder, console)
+        if not several or outcome.verdict.judgement is not Judgement.VALID:
+            print_verdict(outcome.verdict, folder, console)
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotate(outcome.verdict):
                 console.print(line, markup=False, soft_wrap=True)
-    if len(season.judged) > 1:
+    if several:
         print_closing([outcome for _, outcome in season.judged], console)
+        held = sum(outcome.verdict.judgement is Judgement.VALID for _, outcome in season.judged)
+        index = season.judged[0][0].parent.parent / "index.html"
+        console.print(f"{held} of {len(season.judged)} held. All runs: {index}", soft_wrap=True, markup=False)
     for broken in season.failed:
         say_error(str(broken))
 
@@ -131,6 +136,8 @@ async def _play_all(request: Request, season: Season, telling: Progress) -> None
                     drawing.draw(course.folder, request.runs)
                     outcome = Outcome(verdict=verdict, seconds=time.monotonic() - began)
                     season.judged.append((course.folder, outcome))
+                    if len(scenarios) > 1:
+                        telling.result(f"{place + 1} of {len(scenarios)}  {summary(verdict)}")
         telling.phase("the report" if len(scenarios) == 1 else "the reports")
         for problem in await drawing.finish():
             telling.notice(problem)

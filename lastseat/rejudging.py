@@ -76,6 +76,13 @@ def _agreement(folder: Path, verdict: Verdict) -> str:
         return f"  verdict.json cannot be read, so nothing was compared: {odd}"
     if there == verdict:
         return "  The verdict agrees with the one in verdict.json."
+    known = {finding.invariant for finding in there.findings}
+    besides = [finding.invariant for finding in verdict.findings if finding.invariant not in known]
+    shared = tuple(finding for finding in verdict.findings if finding.invariant in known)
+    if besides and (shared, verdict.premises) == (there.findings, there.premises):
+        return (
+            f"  The verdict agrees with the one in verdict.json, which did not ask for {', '.join(besides)}."
+        )
     before = {finding.invariant: finding for finding in there.findings}
     changed = [
         finding.invariant

@@ -22,6 +22,7 @@ from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
 from lastseat.workers import dismiss, staffed, worker_links
+from reports.wording import counted
 from scenarios.load import Load
 from scenarios.plan import lay_plan, people
 
@@ -95,7 +96,8 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
         watch = await leaving.enter_async_context(watching(dsn, folder))
         service = await leaving.enter_async_context(deployed(course, dsn))
-        progress.phase(f"{scenario.sale.resources:,} resources go on sale")
+        goes = "goes" if scenario.sale.resources == 1 else "go"
+        progress.phase(f"{counted(scenario.sale.resources, 'resource')} {goes} on sale")
         stage = await target.prepare(
             service.nodes, scenario.sale, run=course.name, actors=people(scenario, course.seed)
         )
@@ -147,9 +149,7 @@ async def storm(
 ) -> tuple[LoadSummary, tuple[FaultRecord, ...]]:
     """Let the crowd and the nemesis loose together, from one zero of time; everything is healed at the end."""
     progress.phase(
-        f"{course.scenario.name}: {sum(1 for _ in course.faults)} faults"
-        if course.faults
-        else "the crowd comes"
+        f"the crowd comes, and {counted(len(course.faults), 'fault')}" if course.faults else "the crowd comes"
     )
     playing: list[asyncio.Task[None]] = []
     share = Share(arrivals=plan.arrivals)

@@ -100,5 +100,6 @@ def _fault(spelled: str) -> Planned:
 
 
 def _sentence(error: Exception) -> str:
+    """Return the error's words as a sentence; a path or a name at their beginning stays as it is spelled."""
     words = str(error)
-    return words[:1].upper() + words[1:]
+    return words[:1].upper() + words[1:] if words.partition(" ")[0].isalpha() else words

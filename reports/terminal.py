@@ -46,11 +46,14 @@ class Outcome:
     seconds: float
 
 
+def summary(verdict: Verdict) -> str:
+    """Return a run's verdict in a line."""
+    return f"{SYMBOL[verdict.judgement]} {verdict.scenario}: {headline(verdict)}"
+
+
 def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
     """Print one run's verdict, each violation with its witness, the command that replays it, and the report."""
-    style = _STYLE[verdict.judgement]
-    mark = SYMBOL[verdict.judgement]
-    _say(console, f"{mark} {verdict.scenario}: {headline(verdict)}", style=style)
+    _say(console, summary(verdict), style=_STYLE[verdict.judgement])
     _say(console, f"  {tally(verdict)}")
     for reason in verdict.reasons:
         _say(console, f"  · {reason}")
