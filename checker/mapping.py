@@ -32,7 +32,7 @@ class EvidenceError(Exception):
 
 
 class Mapping:
-    """One canonical table seen through a target's; which of its parts the folder holds, and its views."""
+    """One canonical table seen through a target's; which of its parts the folder holds, and its tables."""
 
     def __init__(self, folder: Path, name: str, table: CanonicalTable) -> None:
         """Check the names; raises EvidenceError for a table or column that is not canonical, or a lacking key column."""
@@ -57,9 +57,9 @@ class Mapping:
                 raise EvidenceError(f"tables.{self.name}.key: {part}/{path.name} has no column {column!r}")
 
     def create(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Create its view and its two tables; raises EvidenceError naming the column whose expression does not work."""
+        """Create its three tables; raises EvidenceError naming the column whose expression does not work."""
         try:
-            connection.execute(f"CREATE VIEW trail.{self.name} AS {self._trail()}")
+            connection.execute(f"CREATE TABLE trail.{self.name} AS {self._trail()}")
             connection.execute(f"CREATE TABLE commits.{self.name} AS {self._commits()}")
             connection.execute(f"CREATE TABLE state.{self.name} AS {self._state()}")
         except duckdb.Error as error:
