@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from chaos.faults import Kill, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
-from scenarios.arrivals import steady
+from scenarios.arrivals import burst, steady
 from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
@@ -18,11 +18,12 @@ SCENARIO = Scenario(
         "other node under the same key. What was done is told, what was claimed and not done is taken over once "
         "the claim has run out, and nothing happens twice."
     ),
-    sale=Sale(resources=3, capacity=30, lease_seconds=2.0),
+    sale=Sale(resources=3, capacity=60, lease_seconds=2.0),
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"retrier": 0.7, "twin_clicker": 0.3},
-        arrivals=steady(rate=40, seconds=2.8),
+        # The burst is faster than a node can answer, so that commands are in its hands when it is killed.
+        arrivals=steady(rate=40, seconds=2.8) + burst(120, within=0.04).after(0.58),
     ),
     faults=(at(seconds=0.6, inject=Kill("node-a"), heal_after=0.8),),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),

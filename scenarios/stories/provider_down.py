@@ -18,11 +18,13 @@ SCENARIO = Scenario(
         "last attempt and kept as such; what comes later is delivered once the provider is back. Selling seats "
         "goes on throughout."
     ),
-    sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
-    workers={"notifier": 2},
+    sale=Sale(resources=3, capacity=6, lease_seconds=1.5, offer_seconds=0.7),
+    # Dawdlers let their offers lapse, so that there is something to tell all the time.
+    workers={"notifier": 2, "expiry": 1},
     crowd=Crowd(
-        habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
-        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=3.0),
+        habits={"fickle": 0.35, "waiter": 0.1, "dawdler": 0.5, "eager": 0.05},
+        # A second of buyers comes after the provider is back, on however quick a machine.
+        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=4.8),
     ),
     faults=(at(seconds=0.2, inject=ProviderFault("notification", "down"), heal_after=3.4),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
