@@ -127,4 +127,4 @@ def _postmaster(data: Path) -> set[int]:
 
 
 def _pause() -> None:
-    time.sleep(_PAUSE_SECONDS)
+    time.sleep(_PAUSE_SECONDS)  # between two looks of end_all, which has the deadline

@@ -38,7 +38,7 @@ def paused(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         while not stopped(process.pid):
             assert process.poll() is None, "the run ended before the fault"
             assert time.monotonic() < deadline, "PostgreSQL was not stopped in time"
-            time.sleep(EVERY_SECONDS)
+            time.sleep(EVERY_SECONDS)  # between two looks; the loop around it has the deadline
         yield process
     finally:
         process.kill()
