@@ -13,7 +13,7 @@ import duckdb
 import msgspec
 import pytest
 
-from checker.verdict import Judgement, Verdict
+from checker.verdict import Verdict
 from scenarios import registry
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 DEADLINE_SECONDS = 100
 CATALOGUE = tuple(name for name in registry.names() if name != "last_seat_race")
 """Every scenario but the race, which has tests of its own."""
-CHANCES = 3
-"""A run on a busy machine may prove nothing, and is played again; one that was violated never is."""
 CATALOGUE_SECONDS = 900
 LASTSEAT = str(Path(sys.executable).with_name("lastseat"))
 
@@ -98,13 +96,7 @@ class Run:
 @pytest.fixture(scope="session")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """Play the whole catalogue in one lab, as a user types it, and return each run by its scenario's name."""
-    runs, wanted = tmp_path_factory.mktemp("catalogue"), CATALOGUE
-    played: dict[str, Run] = {}
-    for _ in range(CHANCES):
-        ran = lastseat("run", *wanted, runs=runs, within_seconds=CATALOGUE_SECONDS)
-        assert ran.code in (0, 1, 3), ran.said
-        played |= {name: Run(max((runs / name).iterdir())) for name in wanted}
-        wanted = tuple(name for name in wanted if played[name].verdict.judgement is Judgement.UNKNOWN)
-        if not wanted:
-            break
-    return played
+    runs = tmp_path_factory.mktemp("catalogue")
+    ran = lastseat("run", *CATALOGUE, runs=runs, within_seconds=CATALOGUE_SECONDS)
+    assert ran.code in (0, 1, 3), ran.said
+    return {name: Run(max((runs / name).iterdir())) for name in CATALOGUE}
