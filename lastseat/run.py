@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from checker import state
 from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
-from lastseat.errors import LabError
 from lastseat.nodes import Deployer, Deployment, link_names
 from lastseat.observing import look_at_redis, observing
+from lastseat.own_database import database
 from lastseat.reach import reach_of
 from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
@@ -90,7 +90,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
     scenario, target, folder = course.scenario, course.target, course.folder
     async with AsyncExitStack() as leaving:
         progress.phase("fresh database, trail, nodes and load processes")
-        dsn = await leaving.enter_async_context(database(course.lab, course.name, template))
+        dsn = await leaving.enter_async_context(database(course.lab, course.name, template, course.mutant))
         await course.lab.flush_redis()
         load = await leaving.enter_async_context(Load(course.lab.spawn, within=course.lab.supervision.folder))
         trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
@@ -129,19 +129,6 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
     write_faults(folder, faults)
     write_effects(folder, [desk.ledger for desk in service.providers.values()])
     return Played(load=summary, faults=faults, links=course.proxied)
-
-
-@asynccontextmanager
-async def database(lab: Lab, name: str, template: str) -> AsyncIterator[str]:
-    """Have a database of the run's own while the block runs; what ends the block is told before what keeps it there."""
-    dsn = await lab.create_database(name, template)
-    try:
-        yield dsn
-    except BaseException:
-        with suppress(LabError):  # a server that is gone cannot drop it, and is seldom what went wrong first
-            await lab.drop_database(dsn)
-        raise
-    await lab.drop_database(dsn)
 
 
 async def storm(

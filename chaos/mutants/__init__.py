@@ -10,12 +10,26 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chaos.faults import FaultSpellingError, parse
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+
+SECTIONS: Final = (
+    "capacity",
+    "holds",
+    "waitlist",
+    "idempotency",
+    "outbox",
+    "redis",
+    "leaders",
+    "postgresql",
+    "limits",
+)
+"""What a bug is about, in the order in which the docs and the matrix show them."""
 
 
 class BrokenMutant(Exception):  # noqa: N818 - names the file that is broken
@@ -30,16 +44,23 @@ class UnknownMutant(LookupError):  # noqa: N818 - the answer to a name
 class Mutant:
     """One planted bug: its mechanism in a sentence, the public reports of it, and how the bench catches it.
 
-    `reports` are `owner/repo#number`; `scenario` is the one that provokes it; `caught_by` are the invariants that must
-    each find it; `faults` (spelled as on the command line) make its race wider, and are not needed to catch it.
+    `section` is one of SECTIONS; `reports` are `owner/repo#number`; `scenario` is the one that provokes it; `caught_by`
+    are the invariants that must each find it in every run. `racy`: it bites only where requests meet. `faults`
+    (spelled as on the command line) make its race wider, and are not needed to catch it. `schema` are statements run
+    on the run's own database before anything is on sale: they take away the constraint that would mask the bug.
+    `harmless` says why the kind cannot bite in this service; then nothing has to catch it.
     """
 
     name: str
     mechanism: str
+    section: str
     reports: tuple[str, ...]
     scenario: str
     caught_by: tuple[str, ...]
+    racy: bool = False
     faults: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+    harmless: str = ""
 
 
 def names() -> tuple[str, ...]:
@@ -80,9 +101,12 @@ def _checked(name: str) -> tuple[Mutant, ModuleType]:
 def _problem(mutant: Mutant, name: str) -> str:
     if mutant.name != name:
         return f"its MUTANT is named {mutant.name!r} instead of {name!r}"
-    for field in ("mechanism", "reports", "scenario", "caught_by"):
+    needed = ("mechanism", "reports", "scenario") + (() if mutant.harmless else ("caught_by",))
+    for field in needed:
         if not getattr(mutant, field):
             return f"its MUTANT has no {field}"
+    if mutant.section not in SECTIONS:
+        return f"its section {mutant.section!r} is none of {', '.join(SECTIONS)}"
     try:
         for spelled in mutant.faults:
             parse(spelled)

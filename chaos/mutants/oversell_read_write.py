@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MUTANT: Final = Mutant(
     name="oversell-read-write",
     mechanism="Reads the occupied count, decides, then writes the count that it read plus its own seats.",
+    section="capacity",
     reports=(
         "saleor/saleor#543",
         "vendurehq/vendure#4930",
@@ -31,6 +32,7 @@ MUTANT: Final = Mutant(
     ),
     scenario="last_seat_race",
     caught_by=("never_oversold",),
+    racy=True,
     faults=("latency:pg=100ms",),
 )
 

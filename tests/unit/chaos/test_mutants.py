@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GOOD = """
 from chaos.mutants import Mutant
-MUTANT = Mutant(name="{name}", mechanism="m", reports=("a/b#1",), scenario="s", caught_by=("i",), faults={faults})
+MUTANT = Mutant(name="{name}", mechanism="m", section="capacity", reports=("a/b#1",), scenario="s", caught_by=("i",), faults={faults})
 planted = []
 def plant(): planted.append(1)
 """
@@ -63,6 +63,7 @@ def test_a_file_is_a_mutant(write: Callable[[str, str], None]) -> None:
         (GOOD.format(name="broken", faults=()).partition("def plant")[0], "chaos/mutants/broken.py defines no function plant"),
         (GOOD.format(name="other", faults=()), "chaos/mutants/broken.py: its MUTANT is named 'other' instead of 'broken'"),
         (GOOD.format(name="broken", faults=()).replace('("i",)', "()"), "has no caught_by"),
+        (GOOD.format(name="broken", faults=()).replace("capacity", "luck"), "its section 'luck' is none of"),
         (GOOD.format(name="broken", faults=("lateness:pg",)), "chaos/mutants/broken.py: unknown kind 'lateness'"),
     ],
 )  # fmt: skip

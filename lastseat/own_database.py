@@ -1,0 +1,45 @@
+"""A database of each run's own: a copy of the template, without what would mask the planted bug."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+import asyncpg
+
+from chaos import mutants
+from lastseat.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from lastseat.lab import Lab
+
+STATEMENT_SECONDS = 10.0
+
+
+@asynccontextmanager
+async def database(lab: Lab, name: str, template: str, mutant: str | None) -> AsyncIterator[str]:
+    """Have a database of the run's own while the block runs; what ends the block is told before what keeps it there."""
+    dsn = await lab.create_database(name, template)
+    try:
+        await unmask(mutant, dsn)
+        yield dsn
+    except BaseException:
+        with suppress(LabError):  # a server that is gone cannot drop it, and is seldom what went wrong first
+            await lab.drop_database(dsn)
+        raise
+    await lab.drop_database(dsn)
+
+
+async def unmask(mutant: str | None, dsn: str) -> None:
+    """Take away the constraints that would mask the planted bug, before the trail begins."""
+    statements = mutants.discover()[mutant].schema if mutant else ()
+    if not statements:
+        return
+    connection = await asyncpg.connect(dsn, timeout=STATEMENT_SECONDS)
+    try:
+        for statement in statements:
+            await connection.execute(statement, timeout=STATEMENT_SECONDS)
+    finally:
+        await connection.close(timeout=STATEMENT_SECONDS)
