@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from chaos.faults import FaultSpellingError, parse
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from service.statements import Statement
 
 
 SECTIONS: Final = (
@@ -80,6 +82,14 @@ def plant(name: str) -> Mutant:
     mutant, module = _checked(name)
     module.plant()
     return mutant
+
+
+def reword(statements: dict[str, Statement], name: str, *, was: str, now: str) -> None:
+    """Alter a named statement of the service; raises BrokenMutant unless `was` stands in it exactly once."""
+    statement = statements[name]
+    if (times := statement.text.count(was)) != 1:
+        raise BrokenMutant(f"{name} has {was!r} {times} times, and not once")
+    statements[name] = replace(statement, text=statement.text.replace(was, now))
 
 
 def _checked(name: str) -> tuple[Mutant, ModuleType]:

@@ -9,6 +9,7 @@ import pytest
 
 from chaos import mutants
 from chaos.faults import parse
+from service.statements import parse as parse_statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,3 +84,16 @@ def test_an_unknown_mutant_is_refused_with_the_known_names(write: Callable[[str,
     write("good_one", GOOD.format(name="good-one", faults=()))
     with pytest.raises(mutants.UnknownMutant, match="there is no mutant 'bad-one'; known: good-one"):
         mutants.plant("bad-one")
+
+
+def test_a_statement_is_reworded_only_where_it_says_so_exactly_once() -> None:
+    named = {
+        statement.name: statement
+        for statement in parse_statements("-- name: look\n-- Looks.\nSELECT 1 WHERE :a AND 1 = 1\n")
+    }
+    mutants.reword(named, "look", was="SELECT 1", now="SELECT 2")
+    assert named["look"].text == "SELECT 2 WHERE $1 AND 1 = 1"
+    assert named["look"].parameters == ("a",)
+    for absent_or_twice in ("SELECT 1", "1"):
+        with pytest.raises(mutants.BrokenMutant, match="times, and not once"):
+            mutants.reword(named, "look", was=absent_or_twice, now="")
