@@ -45,16 +45,19 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawing:
-    """The drawing process, as the runner sees it; see `open`."""
+    """The drawing process, as the runner sees it; see `open`. Where none is wanted, orders are forgotten."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process | None) -> None:
         self._process = process
         self._ordered: list[str] = []
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, log: Path) -> AsyncIterator[Drawing]:
+    async def open(cls, log: Path, *, wanted: bool = True) -> AsyncIterator[Drawing]:
         """Start it; it is ended at the end of the block, by force, so `finish` comes first."""
+        if not wanted:
+            yield cls(None)
+            return
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "lastseat.drawing"),
@@ -73,6 +76,8 @@ class Drawing:
 
     def draw(self, folder: Path, runs: Path) -> None:
         """Order the report of a judged run, and go on."""
+        if self._process is None:
+            return
         order = Order(folder=str(folder.resolve()), runs=str(runs.resolve()))
         self._ordered.append(order.folder)
         if self._process.stdin is not None:
@@ -92,7 +97,8 @@ class Drawing:
         return problems
 
     async def _answer(self) -> Drawn:
-        line = await self._process.stdout.readline() if self._process.stdout is not None else b""
+        stream = self._process.stdout if self._process is not None else None
+        line = await stream.readline() if stream is not None else b""
         if not line:
             return Drawn(folder="", problem="the drawing process has ended; see logs/drawing.log")
         return msgspec.json.decode(line, type=Drawn)

@@ -8,11 +8,12 @@ import pytest
 
 from checker.verdict import Judgement, Verdict
 from lastseat.errors import ExitCode, LabError
-from lastseat.playing import Season
+from lastseat.season import Judged, Season, Turn
 from reports.terminal import Outcome
+from scenarios import registry
 
 
-def _judged(judgement: Judgement) -> tuple[Path, Outcome]:
+def _judged(judgement: Judgement) -> Judged:
     verdict = Verdict(
         run="r",
         scenario="s",
@@ -28,7 +29,10 @@ def _judged(judgement: Judgement) -> tuple[Path, Outcome]:
         operations=0,
         changes=0,
     )
-    return Path("r"), Outcome(verdict=verdict, seconds=1.0)
+    turn = Turn(
+        scenario=registry.find("last_seat_race"), seed=1, mutant=None, command="", runs=Path("r"), filed="s"
+    )
+    return Judged(turn=turn, folder=Path("r"), outcome=Outcome(verdict=verdict, seconds=1.0))
 
 
 @pytest.mark.parametrize(
