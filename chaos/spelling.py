@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from chaos.nearest import meant
 from chaos.schedule import Condition, Planned
 from chaos.values import name_of, valued
 
@@ -54,7 +55,10 @@ def read(spelled: str, kinds: Mapping[str, type[Fault]]) -> Planned:
         raise FaultSpellingError(spelled, "a fault that cannot be read")
     kind: Any = kinds.get(match["kind"])
     if kind is None:
-        raise FaultSpellingError(spelled, f"unknown kind {match['kind']!r} (known: {', '.join(kinds)})")
+        near = meant(match["kind"], kinds)
+        raise FaultSpellingError(
+            spelled, f"unknown kind {match['kind']!r} (known: {', '.join(kinds)}.{near})"
+        )
     given = _values(spelled, kind, match["values"])
     if match["way"]:
         if kind.acts_on != "link":

@@ -38,6 +38,21 @@ def create(runs: Path, scenario: str) -> Path:
     raise UsageError(f"{parent} already holds {SAME_SECOND_MAX} runs of this second.", remedy="Try again.")
 
 
+def of_scenario(runs: Path, scenario: str) -> list[Path]:
+    """Return the run folders of a scenario, the newest first."""
+    try:
+        found = [folder for folder in (runs / scenario).iterdir() if (folder / "logs").is_dir()]
+    except OSError:
+        return []
+    return sorted((folder for folder in found if not folder.is_symlink()), key=age, reverse=True)
+
+
+def age(folder: Path) -> tuple[str, int]:
+    """Return what run folders are ordered by: their second, and their number within it."""
+    stamp, _, number = folder.name.partition("Z-")
+    return stamp.removesuffix("Z"), int(number) if number.isdecimal() else 1
+
+
 def point_latest(runs: Path, folder: Path) -> None:
     """Let `runs/latest` point to this run, atomically; where links cannot be made there is no `latest`."""
     link = runs / LATEST

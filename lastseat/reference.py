@@ -95,7 +95,14 @@ def faults_page() -> str:
 
 def commands_page() -> str:
     """Return every command with its arguments and options."""
-    lines = ["# Command line", "", _generated("lastseat/cli.py"), ""]
+    lines = [
+        "# Command line",
+        "",
+        _generated("lastseat/cli.py"),
+        "",
+        "`lastseat --version` tells the version.",
+        "",
+    ]
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)  # noqa: S101 - there are several commands, which makes it one
     for name, command in group.commands.items():
@@ -107,7 +114,10 @@ def commands_page() -> str:
         ]
         if command.params:
             lines += [
-                *_table(("argument or option", "what it does", "variable"), map(_parameter, command.params)),
+                *_table(
+                    ("argument or option", "what it does", "default", "variable"),
+                    map(_parameter, command.params),
+                ),
                 "",
             ]
     return _page(lines)
@@ -120,7 +130,19 @@ def _parameter(parameter: Any) -> Sequence[str]:
         if parameter.param_type_name == "option"
         else [parameter.metavar]
     )
-    return _code(spelled), parameter.help or "", _code([parameter.envvar]) if parameter.envvar else ""
+    return (
+        _code(spelled),
+        parameter.help or "",
+        _code(_default(parameter)),
+        _code([parameter.envvar]) if parameter.envvar else "",
+    )
+
+
+def _default(parameter: Any) -> list[str]:
+    """Return what is taken where nothing is said, as it would be typed; nothing for a switch that is off."""
+    if parameter.default is None or parameter.default is False:
+        return []
+    return [parameter.opts[0] if parameter.default is True else str(parameter.default)]
 
 
 def _generated(source: str) -> str:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from checker.assumptions import landed
+from lastseat.options import Until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.faults import Planned
-    from scenarios.scenario import Scenario
+    from scenarios.scenario import Profile, Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,11 @@ class Servers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One wish for runs: which scenarios, with which seed, bug and faults, and where the evidence goes."""
+    """One wish for runs: which scenarios, with which seed, bug and faults, and where the evidence goes.
+
+    `names` may be empty where nothing was left of what was asked for; `said` is what a person is told of that.
+    Each scenario is played `repeat` times with the same seed, or `until` one of its runs is so.
+    """
 
     names: tuple[str, ...]
     seed: int
@@ -36,6 +41,16 @@ class Request:
     faults: tuple[tuple[str, Planned], ...] = ()
     barrier: bool = True
     invariant_folders: tuple[Path, ...] = ()
+    profile: Profile = "smoke"
+    thresholds: bool = False
+    repeat: int = 1
+    until: Until = Until.NEVER
+    said: tuple[str, ...] = ()
+
+    @property
+    def judges_thresholds(self) -> bool:
+        """Whether a threshold that is not kept makes a run invalid; otherwise it is only reported."""
+        return self.thresholds or self.profile == "full"
 
     def asked(self, scenario: Scenario) -> Scenario:
         """Return the scenario as this request plays it: with its extra faults, which must land, and without a barrier."""
@@ -50,6 +65,10 @@ class Request:
     def command(self, scenario: str) -> str:
         """Return the command that plays this scenario again in the same way; URLs are left out, as they hold passwords."""
         words = ["lastseat", "run", scenario, "--seed", str(self.seed)]
+        if self.profile != "smoke":
+            words += ["--profile", self.profile]
+        if self.thresholds:
+            words.append("--thresholds")
         if self.mutant is not None:
             words += ["--mutant", self.mutant]
         for spelling, _ in self.faults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from lastseat.lab import Lab
 from lastseat.nodes import Deployer
 from lastseat.rejudging import EXIT_CODES, judged, write_verdict
 from lastseat.run import Course, play
+from lastseat.server_logs import parts_kept
 from reports.terminal import Outcome
 from scenarios import history
 from scenarios.load import LoadError
@@ -32,7 +33,7 @@ from scenarios.targets.builtin import Builtin
 from scenarios.targets.target import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
     from checker.verdict import Verdict
@@ -95,13 +96,15 @@ class Judged:
 class Setting:
     """What all turns of a season share: the servers, invariants of a user's own, and whether reports are drawn.
 
-    `summary` puts a judged turn in a line, told as soon as its verdict is there.
+    `summary` puts a judged turn in a line, told as soon as its verdict is there. A turn is left out that what is
+    judged so far makes `needless`.
     """
 
     servers: Servers
     summary: Callable[[Judged], str]
     invariant_folders: tuple[Path, ...] = ()
     drawn: bool = True
+    needless: Callable[[Season, Turn], bool] = lambda _season, _turn: False
 
 
 @dataclass(slots=True)
@@ -110,6 +113,7 @@ class Season:
 
     judged: list[Judged] = field(default_factory=list)
     failed: list[LabError] = field(default_factory=list)
+    unplayed: list[Turn] = field(default_factory=list)
 
     @property
     def code(self) -> ExitCode:
@@ -127,14 +131,18 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
         async with _lab(setting.servers, turns, folder, telling) as lab:
             template = await _template(lab)
             for place, turn in enumerate(turns):
+                if setting.needless(season, turn):
+                    continue
                 began = time.monotonic()
                 if place > 0:
                     lab.folder = folders.create(turn.runs, turn.filed)
-                course = _course(turn, lab)
+                course = _course(turn, lab, place)
                 try:
-                    verdict = await _one(turn, setting, course, template, telling)
+                    with parts_kept(folder, course.folder), _ports_given_back(lab):
+                        verdict = await _one(turn, setting, course, template, telling)
                 except LabError as broken:
                     season.failed.append(broken)
+                    season.unplayed.append(turn)
                 else:
                     drawing.draw(course.folder, turn.runs)
                     outcome = Outcome(verdict=verdict, seconds=time.monotonic() - began)
@@ -167,9 +175,19 @@ async def _lab(
         yield lab
 
 
-def _course(turn: Turn, lab: Lab) -> Course:
+@contextmanager
+def _ports_given_back(lab: Lab) -> Iterator[None]:
+    """Let the ports that a turn took be had again after it: a season may be thousands of turns."""
+    kept = set(lab.ports)
+    try:
+        yield
+    finally:
+        lab.ports.intersection_update(kept)
+
+
+def _course(turn: Turn, lab: Lab, place: int) -> Course:
     return Course(
-        name=f"{turn.scenario.name}-{lab.environment_marker[:8]}",
+        name=f"{turn.scenario.name}-{lab.environment_marker[:8]}" + (f"-{place + 1}" if place else ""),
         scenario=turn.scenario,
         seed=turn.seed,
         target=Builtin(),

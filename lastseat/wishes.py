@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from chaos import mutants
 from chaos.faults import FaultSpellingError, parse
+from chaos.nearest import meant
 from checker.invariants import InvariantError
 from checker.invariants import load as load_invariants
+from lastseat.choosing import choose
 from lastseat.errors import UsageError
+from lastseat.options import Until
 from lastseat.reach import CONDITIONS, places
 from lastseat.request import Request
 from lastseat.workers import KINDS
@@ -19,28 +22,40 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.schedule import Planned
+    from lastseat.choosing import Choice
     from lastseat.request import Servers
-    from scenarios.scenario import Scenario
+    from scenarios.scenario import Profile, Scenario
 
 
 def understood(
     *,
-    names: tuple[str, ...],
+    choice: Choice,
     seed: int,
-    mutant: str | None,
-    faults: tuple[str, ...],
-    barrier: bool,
-    invariant_folders: tuple[Path, ...],
     runs: Path,
     servers: Servers,
+    mutant: str | None = None,
+    faults: tuple[str, ...] = (),
+    barrier: bool = True,
+    invariant_folders: tuple[Path, ...] = (),
+    thresholds: bool = False,
+    repeat: int = 1,
+    until: Until = Until.NEVER,
 ) -> Request:
     """Return the request, with every name in it known; raises UsageError saying what was wrong and what there is."""
-    wanted = tuple(dict.fromkeys(names)) or registry.names()
     if mutant is not None:
         known_mutant(mutant)
     known_invariants(invariant_folders)
+    if until is not Until.NEVER and repeat == 1:
+        raise UsageError(
+            f"--until {until.value} ends repeats, and there are none.",
+            remedy="Say with --repeat N how often to play at most.",
+        )
+    for name in choice.names:
+        found(name, choice.profile)
+    chosen = choose(choice, runs=runs, mutant=mutant)
     request = Request(
-        names=wanted,
+        names=chosen.names,
+        said=chosen.said,
         seed=seed,
         runs=runs,
         servers=servers,
@@ -48,16 +63,20 @@ def understood(
         faults=tuple((spelled, _fault(spelled)) for spelled in faults),
         barrier=barrier,
         invariant_folders=invariant_folders,
+        profile=choice.profile,
+        thresholds=thresholds,
+        repeat=repeat,
+        until=until,
     )
-    for name in wanted:
-        _of_the_scenario(request.asked(found(name)))
+    for name in request.names:
+        _of_the_scenario(request.asked(found(name, choice.profile)))
     return request
 
 
-def found(name: str) -> Scenario:
+def found(name: str, profile: Profile = "smoke") -> Scenario:
     """Return the scenario of that name; raises UsageError with the names there are."""
     try:
-        return registry.find(name)
+        return registry.find(name, profile)
     except registry.UnknownScenario as unknown:
         raise UsageError(
             _sentence(unknown), remedy="`lastseat list` tells what each of them is."
@@ -69,7 +88,7 @@ def known_mutant(name: str) -> None:
     there = mutants.discover()
     if name not in there:
         raise UsageError(
-            f"There is no planted bug {name!r}; there are: {', '.join(sorted(there)) or 'none'}.",
+            f"There is no planted bug {name!r}.{meant(name, there)} There are: {', '.join(sorted(there)) or 'none'}.",
             remedy="`lastseat list` tells what each of them is.",
         )
 

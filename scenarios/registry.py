@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import scenarios.stories
+from chaos.nearest import meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,15 +31,21 @@ def find(name: str, profile: Profile = "smoke") -> Scenario:
     """Return one scenario: the file's SCENARIO, or its FULL where the full profile is asked for; raises UnknownScenario."""
     module = _modules().get(name)
     if module is None:
-        raise UnknownScenario(f"there is no scenario {name!r}; there are: {', '.join(names())}")
+        near = meant(name, names())
+        raise UnknownScenario(f"there is no scenario {name!r}.{near} There are: {', '.join(names())}.")
     scenario: Scenario | None = getattr(module, "SCENARIO" if profile == "smoke" else "FULL", None)
     if scenario is None:
-        raise UnknownScenario(f"scenario {name!r} has no {profile} profile")
+        raise UnknownScenario(f"scenario {name!r} has no {profile} profile.")
     if scenario.name != name or scenario.profile != profile:
         raise UnknownScenario(
             f"scenarios/stories/{name}.py says it is {scenario.name!r} in profile {scenario.profile!r}, not {profile!r}"
         )
     return scenario
+
+
+def has(name: str, profile: Profile) -> bool:
+    """Tell whether a scenario that there is has that profile."""
+    return hasattr(_modules()[name], "SCENARIO" if profile == "smoke" else "FULL")
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import checker
 from chaos.fault import of_group
+from chaos.nearest import meant
 from checker import assumptions
 from scenarios.habit import habits
 
@@ -107,7 +108,7 @@ def _of_the_crowd(scenario: Scenario, actions: Mapping[str, Action]) -> Iterator
     for name, share in crowd.habits.items():
         habit = habits().get(name)
         if habit is None:
-            yield f"there is no habit {name!r}; there are: {', '.join(sorted(habits()))}"
+            yield f"there is no habit {name!r}; there are: {', '.join(sorted(habits()))}.{meant(name, habits())}"
         elif habit.opening not in actions:
             yield f"habit {name!r} opens with {habit.opening!r}, which the target does not offer"
         elif crowd.arrivals.barriers() and habit.then is not None:
@@ -152,12 +153,12 @@ def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:
         yield "it names no assumption, so a run in which nothing happened would pass"
     for name in scenario.invariants:
         if name not in names.invariants:
-            yield f"there is no invariant {name!r}"
+            yield f"there is no invariant {name!r}.{meant(name, names.invariants)}"
     if len(set(scenario.invariants)) != len(scenario.invariants):
         yield "it names an invariant twice"
     for assumption in scenario.assumptions:
         if assumption.name not in names.assumptions:
-            yield f"there is no assumption {assumption.name!r}"
+            yield f"there is no assumption {assumption.name!r}.{meant(assumption.name, names.assumptions)}"
 
 
 def _stems(folder: Traversable) -> Iterator[str]:

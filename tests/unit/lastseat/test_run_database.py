@@ -23,12 +23,12 @@ class Gone:
 async def test_the_first_failure_is_the_one_that_is_told() -> None:
     lab: Any = Gone()
     with pytest.raises(LookupError, match="the load is lost"):
-        async with database(lab, "sale", "template"):
+        async with database(lab, "sale", "template", None):
             raise LookupError("the load is lost")
 
 
 async def test_a_database_that_cannot_be_dropped_after_a_run_that_went_well_is_told() -> None:
     lab: Any = Gone()
     with pytest.raises(LabError, match="to drop"):
-        async with database(lab, "sale", "template"):
+        async with database(lab, "sale", "template", None):
             pass

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from lastseat.choosing import Choice
 from lastseat.cli import app
 from lastseat.errors import ExitCode, UsageError
+from lastseat.options import Until
 from lastseat.request import Servers
 from lastseat.wishes import understood
 
 WISH: dict[str, Any] = {
-    "names": ("last_seat_race",),
+    "choice": Choice(names=("last_seat_race",)),
     "seed": 1,
     "mutant": None,
     "faults": (),
@@ -28,8 +31,13 @@ WISH: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"names": ("first_seat_race",)}, "last_seat_race"),
+        ({"choice": Choice(names=("first_seat_race",))}, "There are: boot_without_redis"),
+        ({"choice": Choice(names=("last_seat_rase",))}, "Did you mean 'last_seat_race'?"),
+        ({"choice": Choice(names=("redis-outage",))}, "Did you mean 'redis_outage'?"),
         ({"mutant": "undersell"}, "oversell-read-write"),
+        ({"mutant": "oversel_read_write"}, "Did you mean 'oversell-read-write'?"),
+        ({"faults": ("latncy:pg=100ms",)}, "Did you mean 'latency'?"),
+        ({"until": Until.INVALID}, "--repeat N"),
         ({"faults": ("latency:pg",)}, "latency"),
         ({"faults": ("latency:moon=100ms",)}, "pg-a"),
         ({"faults": ("earthquake:pg=1ms",)}, "earthquake"),
@@ -43,11 +51,13 @@ def test_a_wrong_name_is_answered_with_the_right_ones(changed: dict[str, Any], s
 
 
 def test_no_name_means_every_scenario() -> None:
-    assert "last_seat_race" in understood(**{**WISH, "names": ()}).names
+    assert "last_seat_race" in understood(**{**WISH, "choice": Choice()}).names
 
 
 def test_a_name_said_twice_is_played_once() -> None:
-    assert understood(**{**WISH, "names": ("last_seat_race",) * 2}).names == ("last_seat_race",)
+    assert understood(**{**WISH, "choice": Choice(names=("last_seat_race",) * 2)}).names == (
+        "last_seat_race",
+    )
 
 
 def test_the_command_in_the_report_plays_the_same_run_again() -> None:
@@ -58,10 +68,13 @@ def test_the_command_in_the_report_plays_the_same_run_again() -> None:
             "mutant": "oversell-read-write",
             "faults": ("latency:pg=100ms",),
             "barrier": False,
+            "choice": Choice(names=("last_seat_race",), profile="full"),
+            "thresholds": True,
         }
     )
     assert request.command("last_seat_race") == (
-        "lastseat run last_seat_race --seed 7 --mutant oversell-read-write --fault latency:pg=100ms --no-barrier"
+        "lastseat run last_seat_race --seed 7 --profile full --thresholds --mutant oversell-read-write "
+        "--fault latency:pg=100ms --no-barrier"
     )
 
 
@@ -75,3 +88,22 @@ def test_a_seed_that_chance_cannot_be_drawn_from_is_refused_at_once(seed: str, t
     refused = CliRunner().invoke(app, ["run", "last_seat_race", "--seed", seed, "--runs-dir", str(tmp_path)])
     assert refused.exit_code == ExitCode.USAGE
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("times", ["0", "-1", "10001", "often", "1e3"])
+def test_repeats_that_cannot_be_are_refused(times: str, tmp_path: Path) -> None:
+    refused = CliRunner().invoke(app, ["run", "--repeat", times, "--runs-dir", str(tmp_path)])
+    assert refused.exit_code == ExitCode.USAGE
+
+
+def test_a_shard_without_a_scenario_says_so_and_is_no_failure(tmp_path: Path) -> None:
+    words = ["run", "node_kill", "--shard", "2/2", "--runs-dir", str(tmp_path)]
+    empty = CliRunner().invoke(app, words)
+    assert empty.exit_code == ExitCode.VALID
+    assert "Shard 2 of 2: none of 1 scenario." in empty.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_version_is_told() -> None:
+    told = CliRunner().invoke(app, ["--version"])
+    assert (told.exit_code, told.output) == (0, f"lastseat {version('lastseat')}\n")

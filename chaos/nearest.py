@@ -1,0 +1,23 @@
+"""What somebody may have meant who misspelled a name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def meant(name: str, there: Iterable[str]) -> str:
+    """Return a question such as ` Did you mean 'last_seat_race'?`, or nothing where no name is near.
+
+    Words are compared without regard to how they are joined: those of scenarios by `_`, those of planted bugs by `-`.
+    """
+    joined = {_joined(each): each for each in there}
+    near = get_close_matches(_joined(name), joined, n=1, cutoff=0.6)
+    return f" Did you mean {joined[near[0]]!r}?" if near else ""
+
+
+def _joined(name: str) -> str:
+    return name.lower().replace("-", "_")

@@ -1,0 +1,157 @@
+"""The options and arguments that commands share, each with its help."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SEED_MAX = 2**63 - 1
+"""Chance is drawn from 64 bits of seed; see scenarios.chance."""
+REPEAT_MAX = 10_000
+
+
+def _seed(spelled: str) -> int:
+    """Read a seed. A range of the framework's own would fill the help with its nineteen digits."""
+    return _whole(spelled, 0, SEED_MAX)
+
+
+def _times(spelled: str) -> int:
+    """Read how often."""
+    return _whole(spelled, 1, REPEAT_MAX)
+
+
+def _whole(spelled: str, least: int, most: int) -> int:
+    # The default comes here as the number that it is.
+    text = str(spelled)
+    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
+        raise typer.BadParameter(f"{text!r} is not a whole number from {least} to {most}.")
+    return int(text)
+
+
+class Length(StrEnum):
+    """The profiles there are."""
+
+    SMOKE = "smoke"
+    FULL = "full"
+
+
+class Until(StrEnum):
+    """What ends the repeats of a scenario before their number is reached; `failed` is whatever is not valid."""
+
+    NEVER = "never"
+    INVALID = "invalid"
+    INCONCLUSIVE = "inconclusive"
+    FAILED = "failed"
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lastseat {version('lastseat')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version, and end.")
+]
+Runs = Annotated[
+    Path,
+    typer.Option("--runs-dir", envvar="LASTSEAT_RUNS", help="Where run folders are kept.", file_okay=False),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/latest.")]
+Invariants = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--invariants", help="A folder of your own invariants (.sql); may be repeated.", file_okay=False
+    ),
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url", envvar="LASTSEAT_DATABASE_URL", help="A PostgreSQL that is already there."
+    ),
+]
+RedisUrl = Annotated[
+    str | None,
+    typer.Option("--redis-url", envvar="LASTSEAT_REDIS_URL", help="A Redis or Valkey that is already there."),
+]
+ToxiproxyUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--toxiproxy-url", envvar="LASTSEAT_TOXIPROXY_URL", help="A Toxiproxy that is already there."
+    ),
+]
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[SCENARIO]...", help="Which to play; without a name, all of them."),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        "-k", metavar="PATTERN", help="Only scenarios whose name holds this, or matches it: redis, '*_kill'."
+    ),
+]
+OnlyFailed = Annotated[
+    bool,
+    typer.Option(
+        "--only-failed",
+        help="Only scenarios whose newest run in the runs folder, with the same planted bug or none, was not valid.",
+    ),
+]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        "--shard", metavar="I/N", help="Only the I-th of N parts of the scenarios, for CI jobs: 1/3."
+    ),
+]
+Repeat = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        parser=_times,
+        help="Play each scenario so many times with the same seed, and say how often each finding came back.",
+    ),
+]
+Ends = Annotated[
+    Until,
+    typer.Option(
+        "--until",
+        metavar="WHAT",
+        help="End the repeats of a scenario as soon as one of its runs is this: invalid, inconclusive, failed (either), never.",
+    ),
+]
+Profile = Annotated[Length, typer.Option(help="A few seconds each, or longer and heavier.")]
+Thresholds = Annotated[
+    bool,
+    typer.Option(
+        "--thresholds", help="Judge thresholds in smoke too, where they are otherwise only reported."
+    ),
+]
+Seed = Annotated[
+    int, typer.Option(metavar="N", parser=_seed, help="Fixes arrivals, choices and fault times.")
+]
+MutantInRun = Annotated[
+    str | None,
+    typer.Option("--mutant", help="Plant this real-world bug in the service first; see `lastseat list`."),
+]
+MutantUp = Annotated[
+    str | None, typer.Option("--mutant", help="Plant this real-world bug in the service first.")
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option("--fault", help="Break a link for the whole load, e.g. latency:pg=100ms; may be repeated."),
+]
+Together = Annotated[
+    bool,
+    typer.Option("--barrier/--no-barrier", help="Release the buyers of a race together, or one by one."),
+]
+Keep = Annotated[int, typer.Option(help="How many of the newest runs stay, whatever they said.", min=0)]
+Clean = Annotated[
+    bool, typer.Option("--clean", help="First remove what labs that were killed have left behind.")
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object with all addresses, and nothing else.")
+]
