@@ -28,7 +28,7 @@ class Assumption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Threshold(msgspec.Struct, frozen=True, kw_only=True):
-    """A limit on a measured figure, e.g. the p99 of `hold` in seconds; reported in smoke, judged in full."""
+    """A limit on a measured figure, e.g. the p99 of `hold` in seconds; see checker.thresholds."""
 
     name: str
     operation: str
@@ -54,7 +54,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the verdict is computed from besides the evidence itself; times are CLOCK_MONOTONIC ns.
 
     `refusals` maps a meaning the invariants know to the target's own codes for it, e.g. `{"sold_out": ("SOLD_OUT",)}`.
-    `shards` is how many load processes must have left a part of the history.
+    `shards` is how many load processes must have left a part of the history. Thresholds are reported, and with
+    `judges_thresholds` (the full profile, or asked for) one that is not kept makes the run invalid.
     """
 
     run: str
@@ -67,6 +68,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     invariants: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
     thresholds: tuple[Threshold, ...] = ()
+    judges_thresholds: bool = False
     tables: dict[str, CanonicalTable] = {}
     refusals: dict[str, tuple[str, ...]] = {}
     shards: int = 1

@@ -9,9 +9,16 @@ WHOLE: Final = "BIGINT"
 FLAG: Final = "BOOLEAN"
 
 # States are restated here, never imported from the service: a wrong table there must not excuse itself.
-# A hold: ACTIVE → CONFIRMED | CANCELLED | EXPIRED. An offer: ACTIVE → ACCEPTED | DECLINED | EXPIRED.
-# A reservation: CONFIRMED → CANCELLED. A resource: OPEN → CLOSED. A waitlist entry: WAITING → OFFERED → ACCEPTED |
-# DECLINED | EXPIRED, and WAITING → LEFT. A delivery: PENDING → CLAIMED → DELIVERED | EXHAUSTED | PENDING.
+STATES: Final[dict[str, tuple[str, ...]]] = {
+    "resources": ("OPEN", "CLOSED"),
+    "holds": ("ACTIVE", "CONFIRMED", "CANCELLED", "EXPIRED"),
+    "reservations": ("CONFIRMED", "CANCELLED"),
+    "waitlist_entries": ("WAITING", "OFFERED", "ACCEPTED", "DECLINED", "EXPIRED", "LEFT"),
+    "offers": ("ACTIVE", "ACCEPTED", "DECLINED", "EXPIRED"),
+    "outbox": ("PENDING", "CLAIMED", "DELIVERED", "EXHAUSTED"),
+}
+"""The words a state may be: what has another is counted by no rule. Which may follow which is in derived/0_moves.sql."""
+
 TABLES: Final[dict[str, dict[str, str]]] = {
     "resources": {
         "id": TEXT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import msgspec
 
-from checker import assumptions
+from checker import assumptions, thresholds
 from checker.brief import SCHEMA_VERSION, read_brief
 from checker.evidence import EvidenceError, open_evidence
 from checker.invariants import load
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 SHOWN_MAX: Final = 10
 ASK_SECONDS: Final = 60.0
 """Far more than an invariant takes over the evidence of a run, so that only a query without an end is given up."""
-ALWAYS: Final = (
-    assumptions.trail_complete(),
-    assumptions.clocks_comparable(),
-    assumptions.history_complete(),
-)
 
 
 def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
@@ -58,6 +53,7 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
             _judge(evidence, name, rules.get(name), premises)
             for name in dict.fromkeys((*brief.invariants, *own))
         )
+        figures = thresholds.figures(evidence, brief, premises)
         (operations,) = evidence.row("SELECT count(*) FROM operations")
         (changes,) = evidence.row("SELECT count(*) FROM changes")
     return Verdict(
@@ -68,10 +64,11 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
         seed=brief.seed,
         target=brief.target,
         command=brief.command,
-        judgement=outrank(finding.judgement for finding in findings),
-        reasons=_reasons(findings, premises),
+        judgement=outrank(each.judgement for each in (*findings, *(each for each in figures if each.judged))),
+        reasons=(*_reasons(findings, premises), *thresholds.reasons(figures)),
         findings=findings,
         premises=premises,
+        figures=figures,
         operations=operations,
         changes=changes,
         mutant=brief.mutant,
@@ -81,7 +78,7 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
 def _assumed(brief: Brief) -> tuple[Assumption, ...]:
     """Return the scenario's assumptions, then those of evidence that it does not restate with limits of its own."""
     restated = {assumption.name for assumption in brief.assumptions}
-    return (*brief.assumptions, *(each for each in ALWAYS if each.name not in restated))
+    return (*brief.assumptions, *(each for each in assumptions.always() if each.name not in restated))
 
 
 def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[Premise]) -> Finding:
@@ -117,9 +114,12 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
             counter_examples=tuple(_plain(row) for row in shown),
             witness=_story(evidence, shown[0]),
         )
-    return _unviolated(
-        counted, [premise for premise in premises if premise.kind == "vacuity" and not premise.holds]
-    )
+    unmet = [
+        premise
+        for premise in premises
+        if not premise.holds and (premise.kind == "vacuity" or premise.name in rule.pass_rests_on)
+    ]
+    return _unviolated(counted, unmet)
 
 
 def _story(evidence: Evidence, example: dict[str, Any]) -> tuple[WitnessLine, ...]:
@@ -131,13 +131,13 @@ def _story(evidence: Evidence, example: dict[str, Any]) -> tuple[WitnessLine, ..
         return (WitnessLine(at_ms=None, who="in sum", what=said),)
 
 
-def _unviolated(finding: Finding, vacuous: Sequence[Premise]) -> Finding:
-    """Conclude what nothing violated: valid, unless there was nothing to look at or nothing had happened."""
+def _unviolated(finding: Finding, unmet: Sequence[Premise]) -> Finding:
+    """Conclude what nothing violated: valid, unless there was nothing to look at or that means nothing."""
     if not finding.looked_at:
         return msgspec.structs.replace(finding, reason="there was nothing to look at")
-    if vacuous:
+    if unmet:
         # What was measured is said once, in the verdict's reasons.
-        missed = ", ".join(premise.name for premise in vacuous)
+        missed = ", ".join(premise.name for premise in unmet)
         return msgspec.structs.replace(finding, reason=f"nothing was violated, but without {missed}")
     return msgspec.structs.replace(finding, judgement=Judgement.VALID)
 
@@ -232,7 +232,7 @@ def _reasons(findings: Sequence[Finding], premises: Sequence[Premise]) -> tuple[
         f"{premise.name} does not hold: required {premise.required}; measured {premise.measured}"
         for premise in premises
         if not premise.holds
-        and (premise.kind == "vacuity" or any(premise.name in finding.rests_on for finding in findings))
+        and (premise.kind == "vacuity" or any(premise.name in (finding.reason or "") for finding in findings))
     ]
     other = [
         f"{finding.invariant} is unknown: {finding.reason}"

@@ -53,7 +53,7 @@ def _row(rule: Rule) -> str:
         f"`{rule.name}`",
         rule.sentence,
         _words(rule.needs),
-        _words(rule.rests_on),
+        _words(rule.rests_on) + (f"; to pass: {_words(rule.pass_rests_on)}" if rule.pass_rests_on else ""),
         ", ".join(rule.catches),
     )
     return f"| {' | '.join(cells)} |"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Judge = Callable[[Evidence], tuple[int, list[dict[str, Any]]]]
 
 FIELDS: Final = ("name", "sentence", "needs", "rests on", "catches")
+OPTIONAL: Final = ("a pass rests on",)
 PARTS: Final = ("looked at", "counter-examples")
 RECORDED: Final = ("operations", "trail", "state", "faults", "clocks", "snapshots", "samples", "effects")
 NOTHING: Final = "nothing"
@@ -44,13 +45,18 @@ class InvariantError(Exception):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One invariant: its sentence, what it needs and rests on, the public bug kinds it catches, and its queries."""
+    """One invariant: its sentence, what it needs and rests on, the public bug kinds it catches, and its queries.
+
+    Where something of `rests_on` is broken it is unknown whatever it found; where only something of `pass_rests_on`
+    is, what it found stands, and to have found nothing means nothing.
+    """
 
     name: str
     group: str
     sentence: str
     needs: tuple[str, ...]
     rests_on: tuple[str, ...]
+    pass_rests_on: tuple[str, ...]
     catches: tuple[str, ...]
     looked_at: str
     counter_examples: str
@@ -101,6 +107,7 @@ def read_rule(path: Path, *, group: str) -> Rule:
         sentence=_sentence(path, *fields["sentence"]),
         needs=_needs(path, *fields["needs"]),
         rests_on=_rests_on(path, *fields["rests on"]),
+        pass_rests_on=_rests_on(path, *fields.get("a pass rests on", (NOTHING, 0))),
         catches=_listed(fields["catches"][0]),
         looked_at=looked_at,
         counter_examples=counter_examples,
@@ -130,8 +137,9 @@ def _header(path: Path, lines: list[str]) -> tuple[dict[str, tuple[str, int]], i
             fields[last] = (f"{value} {continued[1].strip()}", at)
         elif field := _FIELD.fullmatch(line):
             last = field[1]
-            if last not in FIELDS:
-                raise InvariantError(path, number, f"`{last}` is no header; they are {', '.join(FIELDS)}")
+            if last not in (*FIELDS, *OPTIONAL):
+                known = ", ".join((*FIELDS, *OPTIONAL))
+                raise InvariantError(path, number, f"`{last}` is no header; they are {known}")
             if last in fields:
                 raise InvariantError(path, number, f"`{last}` is given twice")
             fields[last] = (field[2].strip(), number)

@@ -57,6 +57,23 @@ class Premise(msgspec.Struct, frozen=True, kw_only=True):
     measured: str
 
 
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured against one threshold, in words and in seconds; valid where the threshold is kept.
+
+    It counts for the verdict where it was `judged`; otherwise it is only reported.
+    """
+
+    name: str
+    operation: str
+    judgement: Judgement
+    judged: bool
+    looked_at: int
+    measured_seconds: float | None
+    required: str
+    measured: str
+    reason: str | None = None
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The whole judgement of one run, recomputable from its folder."""
 
@@ -71,6 +88,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     findings: tuple[Finding, ...]
     premises: tuple[Premise, ...]
+    figures: tuple[Figure, ...] = ()
     operations: int
     changes: int
     mutant: str | None = None

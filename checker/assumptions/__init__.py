@@ -5,11 +5,13 @@ from __future__ import annotations
 from checker.assumptions.events import happened, landed
 from checker.assumptions.load import load_healthy, release_skew
 from checker.assumptions.overlap import contended, in_flight_together
-from checker.assumptions.registry import names, premise
+from checker.assumptions.registry import always, names, premise
 from checker.assumptions.rows import became
 from checker.assumptions.soundness import clocks_comparable, history_complete, trail_complete
+from checker.assumptions.words import states_known
 
 __all__ = [
+    "always",
     "became",
     "clocks_comparable",
     "contended",
@@ -21,5 +23,6 @@ __all__ = [
     "names",
     "premise",
     "release_skew",
+    "states_known",
     "trail_complete",
 ]

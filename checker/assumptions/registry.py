@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Measure = Callable[[Evidence, Parameters], Measured]
 
 _MEASURES: dict[str, tuple[Kind, Measure]] = {}
+_OF_EVIDENCE: dict[str, Callable[..., Assumption]] = {}
 
 
 def measures(constructor: Callable[..., Assumption], kind: Kind) -> Callable[[Measure], Measure]:
@@ -36,6 +37,8 @@ def measures(constructor: Callable[..., Assumption], kind: Kind) -> Callable[[Me
 
     def register(measure: Measure) -> Measure:
         _MEASURES[constructor.__name__] = (kind, measure)
+        if kind == "evidence":
+            _OF_EVIDENCE[constructor.__name__] = constructor
         return measure
 
     return register
@@ -44,6 +47,11 @@ def measures(constructor: Callable[..., Assumption], kind: Kind) -> Callable[[Me
 def names(kind: Kind) -> tuple[str, ...]:
     """Return the registered assumptions of a kind."""
     return tuple(sorted(name for name, (its_kind, _) in _MEASURES.items() if its_kind == kind))
+
+
+def always() -> tuple[Assumption, ...]:
+    """Return the assumptions of evidence, with their usual limits: every run makes them, whether it says so or not."""
+    return tuple(constructor() for constructor in _OF_EVIDENCE.values())
 
 
 def premise(evidence: Evidence, assumption: Assumption) -> Premise:

@@ -13,6 +13,7 @@ import msgspec
 from checker.trail.messages import UNCHANGED, Begin, Commit, Delete, Insert, Relation, Truncate, Update
 from checker.trail.parts import Parts
 from checker.trail.pgoutput import PgoutputError, parse
+from checker.trail.record import TrailStatus
 from checker.trail.snapshot import Snapshot
 from checker.trail.spool import frames
 
@@ -37,12 +38,14 @@ class DecodeError(ValueError):
 def to_parquet(folder: Path, record: TrailRecord, *, into: Path | None = None) -> TrailRecord:
     """Decode a run folder's spool into changes/ (or `into`); returns the record with what was counted.
 
-    Raises SpoolError and DecodeError on a damaged spool; a tail torn by a crash ends it quietly.
+    Raises SpoolError and DecodeError on a damaged spool. A tail torn by a crash ends it; a trail that was drained has
+    none, and is `broken` where fewer frames are left of it than were spooled.
     """
     into = into or folder / "changes"
     into.mkdir(parents=True, exist_ok=True)
     seen = Snapshot.parse(record.base_snapshot) if record.base_snapshot else None
     decoder = Decoder({(t.schema, t.relation): (t, Parts(t, into)) for t in record.tables}, seen)
+    number = -1
     for number, frame in enumerate(frames(folder / SPOOL)):
         try:
             decoder.take(frame)
@@ -52,6 +55,9 @@ def to_parquet(folder: Path, record: TrailRecord, *, into: Path | None = None) -
     for table, parts in decoder.tables.values():
         parts.finish(folder / "base" / f"{table.name}.parquet")
         counts[table.name] = parts.count
+    if record.status is TrailStatus.DRAINED and number + 1 != record.frames:
+        lost = f"its spool holds {number + 1} of the {record.frames} frames that were read"
+        record = msgspec.structs.replace(record, status=TrailStatus.BROKEN, reason=lost)
     return msgspec.structs.replace(
         record,
         changes=counts,

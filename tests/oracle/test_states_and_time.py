@@ -155,3 +155,26 @@ def test_what_a_sweep_ends_after_its_time_is_as_it_should_be(plane: Plane) -> No
     plane.commit(4, plane.lease("a", 1, until=100))
     plane.commit(12, plane.hold("h1", state="EXPIRED", term=1), plane.counted("r", 0))
     assert plane.violated() == set()
+
+
+def test_a_live_hold_that_vanishes_unasked_before_it_is_over_is_caught(plane: Plane) -> None:
+    sale(plane, until=900)
+    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
+    assert plane.violated() == {"acknowledged_is_persisted"}
+
+
+@pytest.mark.parametrize("until", [8, None])
+def test_a_live_hold_may_be_cleaned_away_once_it_is_over_or_where_nobody_knows(
+    plane: Plane, until: float | None
+) -> None:
+    sale(plane)
+    plane.rows["holds", "h1"]["expires_at"] = None if until is None else printed_at(until)
+    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
+    assert "acknowledged_is_persisted" not in plane.violated()
+
+
+def test_a_live_hold_may_be_cleaned_away_for_one_who_asked_for_its_end(plane: Plane) -> None:
+    sale(plane, until=900)
+    plane.operation("cancel", "h1", sent=8, done=None, key="c", outcome="info", owner=plane.owner_of("h1"))
+    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
+    assert "acknowledged_is_persisted" not in plane.violated()

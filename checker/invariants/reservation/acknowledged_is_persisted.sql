@@ -33,6 +33,17 @@ told AS (
     LEFT JOIN senders s ON s.key = h.key AND s.owner = o.owner AND s.tenant IS NOT DISTINCT FROM o.tenant
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
 ),
+-- A hold that is live may be cleaned away once it is over, or by one of those who sent its end; never by itself.
+vanished AS (
+    SELECT s.id, min(s.commit_lsn) AS commit_lsn FROM (
+        SELECT row_key, commit_lsn, commit_us, present, lag(id) OVER row_of AS id, lag(present) OVER row_of AS was,
+            lag(state) OVER row_of AS before, lag(expires_us) OVER row_of AS expires_us
+        FROM trail.holds WINDOW row_of AS (PARTITION BY row_key ORDER BY commit_lsn, position)
+    ) s
+    WHERE NOT s.present AND s.was AND s.before = 'ACTIVE' AND s.commit_us < s.expires_us
+        AND s.id NOT IN (SELECT subject FROM operations WHERE kind IN ('confirm', 'cancel') AND subject IS NOT NULL)
+    GROUP BY s.id
+),
 -- What else an answer names. A hold that is CONFIRMED without the reservation no longer holds the seat that was sold.
 named AS (
     SELECT op, kind, key, created, CASE WHEN kind = 'join_waitlist' THEN 'waitlist_entries' ELSE 'reservations' END AS made
@@ -55,6 +66,10 @@ SELECT op, kind, created AS hold, key, CASE
     END AS but
 FROM told
 WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity OR buyers > 1 OR of_another
+UNION ALL
+SELECT o.op, o.kind, o.created, o.key, 'it was taken away before it was over, and nobody had asked for that'
+FROM operations o JOIN vanished v ON v.id = o.created
+WHERE o.kind = 'hold' AND o.outcome = 'ok'
 UNION ALL
 SELECT o.op, o.kind, o.subject, o.key, CASE
         WHEN e.id IS NULL THEN 'there is no such hold'

@@ -2,6 +2,7 @@
 -- sentence: Every attempt to deliver is counted when it is claimed, and there are at most as many as the target allows.
 -- needs: trail, outbox.state, outbox.attempts
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: poison-head, no-claim, retry-storm
 
 -- looked at

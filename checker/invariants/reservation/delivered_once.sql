@@ -2,6 +2,7 @@
 -- sentence: What counts as delivered has reached the provider, and the provider has taken nothing but what was to be delivered, each under its one id.
 -- needs: trail, effects, outbox.delivery, outbox.state
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: send-crash-resend, no-claim, dead-letter-drop, publish-outside-commit
 
 -- looked at

@@ -1,7 +1,7 @@
 -- name: fifo_handover
 -- sentence: A seat is offered to whoever has waited longest.
 -- needs: operations, trail, waitlist_entries.resource, waitlist_entries.state
--- rests on: trail_complete
+-- rests on: trail_complete, states_known
 -- catches: coarse-order, double-offer, skip-locked-head
 
 -- looked at

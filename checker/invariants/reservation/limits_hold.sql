@@ -2,6 +2,7 @@
 -- sentence: Nobody ever gains more of a resource than one owner may have of it, places in the line included.
 -- needs: trail, resources.owner_limit, holds.owner, holds.state
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: user-limit-race, timeout-orphan
 
 -- looked at

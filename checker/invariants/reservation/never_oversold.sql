@@ -2,6 +2,7 @@
 -- sentence: At every commit the live claims on a resource, counted from their rows, are at most its capacity.
 -- needs: trail, resources.capacity, holds.resource, holds.state
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: oversell-read-write, rowcount-ignored, second-path-no-recheck, release-race, double-offer, expired-confirmed,
 --   lock-expires, failover-rollback
 

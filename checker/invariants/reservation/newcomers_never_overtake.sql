@@ -1,7 +1,7 @@
 -- name: newcomers_never_overtake
 -- sentence: Nobody takes a seat directly while somebody has been waiting for one.
 -- needs: trail, holds.resource, waitlist_entries.resource, waitlist_entries.state
--- rests on: trail_complete
+-- rests on: trail_complete, states_known
 -- catches: newcomer-steals, skip-locked-head
 
 -- looked at

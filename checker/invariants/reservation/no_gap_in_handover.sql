@@ -1,7 +1,7 @@
 -- name: no_gap_in_handover
 -- sentence: After a commit in which seats came free nobody is left waiting for them: they change hands in the commit itself.
 -- needs: trail, resources.capacity, holds.resource, holds.state, waitlist_entries.resource, waitlist_entries.state
--- rests on: trail_complete
+-- rests on: trail_complete, states_known
 -- catches: newcomer-steals, stops-at-bad-head, skip-locked-head
 
 -- looked at

@@ -2,6 +2,7 @@
 -- sentence: Once its time is over a hold or an offer is neither confirmed, accepted, cancelled nor declined.
 -- needs: operations, trail, clocks, holds.state, holds.expires_us
 -- rests on: trail_complete, clocks_comparable, history_complete
+-- a pass rests on: states_known
 -- catches: expired-confirmed, stale-offer-usable, zone-clock
 
 -- looked at

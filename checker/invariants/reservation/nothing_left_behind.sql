@@ -2,6 +2,7 @@
 -- sentence: When everything has settled nothing is overdue, claimed, owed or half done.
 -- needs: state, holds.state
 -- rests on: nothing
+-- a pass rests on: states_known
 -- catches: never-released, claimed-forever, sweep-aborts, offset-skip, stops-at-bad-head, zone-clock, advisory-leak,
 --   poison-head, gap-stalls, sweep-on-replica
 

@@ -2,6 +2,7 @@
 -- sentence: Every hold that came to be was asked for by an operation, for this resource and in this quantity.
 -- needs: operations, trail, holds
 -- rests on: history_complete
+-- a pass rests on: trail_complete
 -- catches: commit-unknown
 
 -- looked at

@@ -1,7 +1,7 @@
 -- name: occupancy_matches_claims
 -- sentence: At every commit and at rest, what a resource counts as occupied is the sum of its live claims.
 -- needs: trail, resources.occupied, holds.resource, holds.state
--- rests on: trail_complete
+-- rests on: trail_complete, states_known
 -- catches: counter-row-drift, oversell-read-write, never-released, release-race, wrong-units, partial-acquire,
 --   release-not-owner, phantom-supply
 

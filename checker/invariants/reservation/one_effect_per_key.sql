@@ -2,6 +2,7 @@
 -- sentence: However often an idempotency key is sent, it makes at most one hold.
 -- needs: operations, holds
 -- rests on: nothing
+-- a pass rests on: trail_complete, history_complete
 -- catches: check-then-insert, claim-dropped-after-effect, live-owner-judged-dead, commit-unknown
 
 -- looked at

@@ -53,4 +53,11 @@ SELECT u.op, u.kind, u.id, NULL, u.who, u.owner, 'it happened, and only others h
 FROM unknown u JOIN ended s ON s.kind = u.kind AND s.id = u.id
 UNION ALL
 SELECT NULL, h.kind, h.id, NULL, h.owner, d.owner, 'it came from ' || h.origin || ' ' || h.origin_id || ' of another'
-FROM handed h JOIN digests d ON d.source = h.origin AND d.id = h.origin_id WHERE h.owner <> d.owner;
+FROM handed h JOIN digests d ON d.source = h.origin AND d.id = h.origin_id WHERE h.owner <> d.owner
+UNION ALL
+-- Whoever asked for what becomes of a row named the row. Who closes a resource names none of the places in its line: without
+-- a reason, an end of such a place proves nothing.
+SELECT NULL, s.kind, s.id, NULL, NULL, NULL, 'it is ' || s.state || ' since commit ' || s.commit_lsn || ', and nobody had asked for that'
+FROM ended s
+WHERE (s.source <> 'waitlist_entries' OR s.reason IS NOT NULL)
+    AND NOT EXISTS (FROM operations o WHERE o.kind = s.kind AND o.subject = s.id);

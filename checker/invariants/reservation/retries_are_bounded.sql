@@ -2,6 +2,7 @@
 -- sentence: A delivery is tried again only when its rest is over or the claim on it has lapsed.
 -- needs: trail, outbox.state, outbox.next_us, outbox.claimed_until_us
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: retry-storm, early-redelivery, no-claim
 
 -- looked at

@@ -1,7 +1,7 @@
 -- name: seats_linearize
 -- sentence: Commits happen while they are asked for and not yet answered, and in the order in which buyers saw them happen.
 -- needs: operations, trail, clocks, holds
--- rests on: trail_complete, clocks_comparable, history_complete
+-- rests on: trail_complete, clocks_comparable, history_complete, states_known
 -- catches: dirty-connection, publish-outside-commit, stale-refusal
 
 -- looked at

@@ -1,7 +1,7 @@
 # name: seats_linearize_without_trail
 # sentence: What buyers were told of single seats fits an order in which each took effect between question and answer.
 # needs: operations, state, resources.capacity, holds.resource, holds.state
-# rests on: history_complete
+# rests on: history_complete, states_known
 # catches: oversell-read-write, redis-authority, stale-refusal, over-decrement
 """For a database without logical decoding: seat by seat, by what buyers saw alone.
 

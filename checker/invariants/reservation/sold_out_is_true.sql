@@ -1,7 +1,7 @@
 -- name: sold_out_is_true
 -- sentence: Nobody is told "sold out" of a resource that was certainly free throughout the call.
 -- needs: operations, trail, snapshots, clocks, resources.capacity, holds.resource, holds.state
--- rests on: trail_complete, clocks_comparable, history_complete
+-- rests on: trail_complete, clocks_comparable, history_complete, states_known
 -- catches: redis-authority, over-decrement, stale-refusal, never-released, skip-locked-head
 
 -- looked at

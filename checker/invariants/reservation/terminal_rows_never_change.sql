@@ -2,6 +2,7 @@
 -- sentence: A hold, reservation, waitlist entry, offer, delivery or stored answer that has come to its end is never changed again.
 -- needs: trail, holds.state
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: sweep-hits-confirmed, upsert-clobbers, late-failure-overwrites, stale-offer-usable
 
 -- looked at

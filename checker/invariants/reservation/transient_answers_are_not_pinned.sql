@@ -2,6 +2,7 @@
 -- sentence: What stands in the way for a while is never stored as the answer to a key.
 -- needs: operations
 -- rests on: nothing
+-- a pass rests on: history_complete
 -- catches: error-pinned, stuck-in-progress
 
 -- looked at

@@ -46,13 +46,17 @@ TABLES = (
 )
 
 
-def decoded(folder: Path, frames: Iterable[Frame], *, base_snapshot: str | None = None) -> TrailRecord:
+def decoded(
+    folder: Path, frames: Iterable[Frame], *, base_snapshot: str | None = None, lost: int = 0
+) -> TrailRecord:
     (folder / "spool").mkdir(exist_ok=True)
     (folder / "spool" / "trail.bin").unlink(missing_ok=True)
     with Spool(folder / "spool" / "trail.bin") as spool:
         for frame in frames:
             spool.append(*frame)
-    record = TrailRecord(status=TrailStatus.DRAINED, tables=TABLES, base_snapshot=base_snapshot)
+    record = TrailRecord(
+        status=TrailStatus.DRAINED, tables=TABLES, base_snapshot=base_snapshot, frames=spool.frames + lost
+    )
     return to_parquet(folder, record)
 
 
@@ -287,3 +291,10 @@ def test_a_lost_file_is_named(at_rest: Path, recorded: list[Frame]) -> None:
     (at_rest / "base" / "notes.parquet").unlink()
     with pytest.raises(FileNotFoundError, match=r"base/notes\.parquet is not in the run folder"):
         compared(at_rest, "notes")
+
+
+def test_a_drained_trail_whose_spool_lost_its_tail_is_broken(tmp_path: Path, recorded: list[Frame]) -> None:
+    assert decoded(tmp_path, recorded).status is TrailStatus.DRAINED
+    record = decoded(tmp_path, recorded, lost=2)
+    assert record.status is TrailStatus.BROKEN
+    assert f"holds {len(recorded)} of the {len(recorded) + 2} frames" in str(record.reason)

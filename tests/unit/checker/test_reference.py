@@ -9,15 +9,14 @@ import jsonschema
 import msgspec
 import pytest
 
-from checker.reference import pages
+from checker.reference import verdict_schema
 from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 
 
-@pytest.mark.parametrize("name", list(pages()))
-def test_a_generated_page_is_not_stale(name: str) -> None:
-    assert (REFERENCE / name).read_text() == pages()[name], "run `make docs`"
+def test_the_published_schema_is_not_stale() -> None:
+    assert (REFERENCE / "verdict.schema.json").read_text() == verdict_schema(), "run `make docs`"
 
 
 def test_a_verdict_fits_its_published_schema_and_a_changed_one_does_not() -> None:

@@ -45,6 +45,12 @@ def test_a_good_file_is_read_in_all_its_parts(tmp_path: Path) -> None:
     assert rule.counter_examples.endswith("SELECT id FROM state.holds")
 
 
+def test_a_pass_may_rest_on_more_than_a_finding_does(tmp_path: Path) -> None:
+    text = GOOD.replace("-- catches", "-- a pass rests on: history_complete\n-- catches")
+    rule = read_rule(written(tmp_path, text), group="own")
+    assert (rule.rests_on, rule.pass_rests_on) == (("trail_complete",), ("history_complete",))
+
+
 def test_the_hash_changes_with_the_file(tmp_path: Path) -> None:
     first = read_rule(written(tmp_path), group="own").sql_hash
     second = read_rule(
