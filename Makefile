@@ -10,7 +10,7 @@ BIN := .venv/bin
 PYTHON ?=
 ARGS ?=
 
-.PHONY: help setup run test lint types unit catalogue docs wheel clean
+.PHONY: help setup run test lint types unit catalogue mutants docs wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -42,6 +42,9 @@ unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 catalogue: setup ## Play every story against the healthy service and check what it tells (minutes, on a quiet machine)
 	@echo "==> pytest: the whole catalogue"
 	@$(BIN)/python -m pytest -m catalogue tests/scenarios $(ARGS)
+
+mutants: setup ## Plant each real-world bug and show which invariant catches it (minutes, on a quiet machine)
+	@$(BIN)/lastseat mutants $(ARGS)
 
 docs: setup ## Write the generated pages under docs/reference again
 	@$(BIN)/python -m lastseat.reference

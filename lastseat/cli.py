@@ -87,6 +87,45 @@ def run(
         ending.code = play_all(request)
 
 
+@app.command(
+    epilog="Examples: [bold]lastseat mutants[/bold] · [bold]lastseat mutants 'never-released-*'[/bold] · "
+    "[bold]lastseat mutants --section capacity --repeat 10[/bold]"
+)
+def mutants(
+    names: options.Mutants = None,
+    *,
+    section: options.Section = None,
+    seed: options.Seed = 1,
+    repeat: options.Seeds = 1,
+    reports: options.Drawn = False,
+    markdown: options.Page = None,
+    runs_dir: options.Runs = Path("runs"),
+    database_url: options.DatabaseUrl = None,
+    redis_url: options.RedisUrl = None,
+    toxiproxy_url: options.ToxiproxyUrl = None,
+) -> None:
+    """Plant each real-world bug, play the scenario that provokes it, and print who caught it: the proof of the bench.
+
+    Each scenario is also played without a bug, where nothing may be found. Ends with 1 where a bug got away, was not
+    caught by every invariant that it names, or a healthy run raised an alarm; with 3 where a run proved nothing.
+    """
+    with ended_well() as ending:
+        from lastseat.proving import challenge, prove
+        from lastseat.request import Servers
+
+        wanted = challenge(
+            patterns=tuple(names or ()),
+            section=section,
+            seed=seed,
+            repeat=repeat,
+            runs=runs_dir,
+            servers=Servers(database_url=database_url, redis_url=redis_url, toxiproxy_url=toxiproxy_url),
+            drawn=reports,
+            page=markdown,
+        )
+        ending.code = prove(wanted)
+
+
 @app.command(name="list")
 def list_everything() -> None:
     """List the scenarios, the invariants, the planted bugs and the faults."""

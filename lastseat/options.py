@@ -155,3 +155,27 @@ Clean = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object with all addresses, and nothing else.")
 ]
+Mutants = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...", help="Which planted bugs to play, by name or glob; without one, all of them."
+    ),
+]
+Section = Annotated[
+    str | None,
+    typer.Option("--section", metavar="SECTION", help="Only bugs of this section: capacity, holds …"),
+]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--repeat",
+        metavar="N",
+        parser=_times,
+        help="Play each bug that is named, or bites only where requests meet, with so many seeds.",
+    ),
+]
+Drawn = Annotated[bool, typer.Option("--reports", help="Draw the report of each run, too.")]
+Page = Annotated[
+    Path | None,
+    typer.Option("--markdown", metavar="FILE", help="Also write the matrix as a page.", dir_okay=False),
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ from typer.core import TyperGroup
 import checker.reference
 from chaos import mutants
 from chaos.faults import GRAMMAR, KINDS
+from checker.invariants import load
 from lastseat.cli import app
 from scenarios import habit, registry
 
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 FOLDER: Final = Path("docs/reference")
+MEASURED: Final = frozenset({"track-record.md"})
+"""Pages of that folder that a command measures, and nothing can generate: `lastseat mutants --markdown`."""
 
 
 def pages() -> Mapping[str, str]:
     """Return the generated files by their place below docs/reference."""
     return {
         **checker.reference.pages(),
+        "invariants.md": invariants_page(),
         "scenarios.md": scenarios_page(),
         "planted-bugs.md": mutants_page(),
         "faults.md": faults_page(),
@@ -58,21 +63,53 @@ def scenarios_page() -> str:
     return _page([*lines, "## Habits of buyers", "", *_table(("habit", "what such a buyer does"), habits)])
 
 
+def invariants_page() -> str:
+    """Return the invariants as the checker tells them, and which planted bugs each of them has to catch."""
+    caught: defaultdict[str, list[str]] = defaultdict(list)
+    for mutant in mutants.discover().values():
+        for name in mutant.caught_by:
+            caught[name].append(mutant.name)
+    lines = ["", "## What trips them", ""]
+    lines += [
+        "The [planted bugs](planted-bugs.md) that each has to find in every run. Besides, each is tripped by a run"
+    ]
+    lines += ["written by hand that violates no other (`tests/oracle/test_every_invariant.py`).", ""]
+    rows = ((f"`{name}`", _code(caught[name]) or "–") for name in load())
+    return checker.reference.invariants_page() + _page([*lines, *_table(("name", "planted bugs"), rows)])
+
+
 def mutants_page() -> str:
-    """Return the planted bugs with their public reports."""
+    """Return the planted bugs with their public reports, a table a section, then those that cannot bite here."""
+    there = mutants.discover().values()
     lines = ["# Planted bugs", "", _generated("chaos/mutants/")]
-    lines += ["[Catch a planted bug](../how-to/catch-a-planted-bug.md).", ""]
-    rows = (
-        (
-            f"`{mutant.name}`",
-            mutant.mechanism,
-            _reports(mutant.reports),
-            f"`{mutant.scenario}`",
-            _code(mutant.caught_by),
-        )
-        for mutant in mutants.discover().values()
+    lines += [
+        "[Catch a planted bug](../how-to/catch-a-planted-bug.md). What caught each of them, and how soon: the",
+        "[track record](track-record.md).",
+    ]
+    for section in mutants.SECTIONS:
+        rows = [_mutant(each) for each in there if each.section == section and not each.harmless]
+        if rows:
+            head = ("name", "what it does", "public reports", "shows in", "caught by")
+            lines += ["", f"## {section.capitalize()}", "", *_table(head, rows)]
+    harmless = [
+        (f"`{each.name}`", each.mechanism, _reports(each.reports), each.harmless)
+        for each in there
+        if each.harmless
+    ]
+    if harmless:
+        head = ("name", "what it does", "public reports", "why nothing has to catch it")
+        lines += ["", "## Those that cannot bite", "", *_table(head, harmless)]
+    return _page(lines)
+
+
+def _mutant(mutant: mutants.Mutant) -> Sequence[str]:
+    return (
+        f"`{mutant.name}`",
+        mutant.mechanism,
+        _reports(mutant.reports),
+        f"`{mutant.scenario}`",
+        _code(mutant.caught_by),
     )
-    return _page([*lines, *_table(("name", "what it does", "public reports", "shows in", "caught by"), rows)])
 
 
 def faults_page() -> str:
@@ -175,7 +212,7 @@ def write(folder: Path = FOLDER) -> None:
     """Write every page, and remove what is generated no more."""
     folder.mkdir(parents=True, exist_ok=True)
     generated = pages()
-    for stale in set(folder.iterdir()) - {folder / name for name in generated}:
+    for stale in set(folder.iterdir()) - {folder / name for name in {*generated, *MEASURED}}:
         stale.unlink()
     for name, text in generated.items():
         (folder / name).write_text(text, encoding="utf-8")

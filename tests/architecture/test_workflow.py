@@ -34,6 +34,15 @@ def test_the_evidence_is_kept_also_of_a_run_that_failed() -> None:
     assert [(step["if"], step["with"]["path"]) for step in kept] == [("always()", "runs/")]
 
 
+def test_it_plants_every_bug_and_shows_who_caught_it() -> None:
+    assert JOBS["mutants"]["needs"] == "test"
+    command, shown = runs("mutants")
+    assert command.startswith("make mutants")
+    page = command.split("--markdown ")[1].rstrip('"')
+    assert page in shown
+    assert "GITHUB_STEP_SUMMARY" in shown
+
+
 def test_the_oldest_python_that_is_promised_is_tested() -> None:
     promised = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     assert promised.removeprefix(">=") in JOBS["test"]["strategy"]["matrix"]["python"]
@@ -57,7 +66,7 @@ def test_actions_are_the_platforms_own_and_pinned_by_major_version() -> None:
 
 def test_make_knows_every_target_that_the_workflow_and_the_ci_script_call() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    called = [*runs("test"), *runs("run"), (ROOT / ".ci/run").read_text()]
+    called = [*runs("test"), *runs("run"), *runs("mutants"), (ROOT / ".ci/run").read_text()]
     assert {
         name for text in called for name in re.findall(r"^(?:exec )?make (\w+)", text, re.MULTILINE)
     } <= targets
