@@ -48,6 +48,11 @@ def figures(evidence: Evidence, brief: Brief, premises: Sequence[Premise]) -> tu
     return tuple(_figure(evidence, brief, each, premises, unwell) for each in brief.thresholds)
 
 
+def judgements(told: Sequence[Figure]) -> tuple[Judgement, ...]:
+    """Return what counts for the verdict of what was measured."""
+    return tuple(figure.judgement for figure in told if figure.judged)
+
+
 def reasons(told: Sequence[Figure]) -> tuple[str, ...]:
     """Say of each judged threshold why the verdict is not valid."""
     judged = [figure for figure in told if figure.judged]
@@ -117,7 +122,7 @@ def _p99(evidence: Evidence, threshold: Threshold) -> Measured:
     limit = float(threshold.parameters["below_seconds"])
     outside = bool(threshold.parameters.get("outside_faults", 0))
     required = f"below {_ms(limit)}" + (", outside faults and the second after each" if outside else "")
-    row = evidence.rows(_P99, outside, threshold.operation, outside)
+    row = evidence.rows(_P99, threshold.operation, outside)
     if not row:
         return Measured(None, 0, None, required, f"there was no {threshold.operation} to measure")
     many, unanswered, rank, waited_ns = row[0]
@@ -182,7 +187,7 @@ WHERE source = 'machine' AND metric = 'cpu_pressure' AND mono_ns BETWEEN since_n
 _P99: Final = """
 WITH waits AS (
     SELECT o.done_ns - o.intended_ns AS waited_ns
-    FROM operations o ASOF LEFT JOIN broken b ON ? AND b.from_ns <= coalesce(o.done_ns, 9223372036854775807)
+    FROM operations o ASOF LEFT JOIN broken b ON b.from_ns <= coalesce(o.done_ns, 9223372036854775807)
     WHERE o.kind = ? AND (NOT ? OR coalesce(b.until_ns < o.intended_ns, true))
 ),
 ranked AS (

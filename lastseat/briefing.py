@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ASK_SECONDS = 5.0
 
 
-async def brief(course: Course, played: Played, *, command: str) -> None:
+async def brief(course: Course, played: Played, *, command: str, judges_thresholds: bool) -> None:
     """Write scenario.json; it holds no address, token or password."""
     scenario = course.scenario
     write_brief(
@@ -36,6 +36,7 @@ async def brief(course: Course, played: Played, *, command: str) -> None:
             invariants=scenario.invariants,
             assumptions=scenario.assumptions,
             thresholds=scenario.thresholds,
+            judges_thresholds=judges_thresholds,
             tables=dict(course.target.tables),
             refusals=dict(course.target.refusals),
             shards=len(played.load.shards),

@@ -70,6 +70,7 @@ def turns(request: Request) -> tuple[Turn, ...]:
             command=request.command(name),
             runs=request.runs,
             filed=name,
+            judges_thresholds=request.judges_thresholds,
         )
         for name in request.names
     )

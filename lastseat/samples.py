@@ -1,4 +1,4 @@
-"""How the lab's processes fare during a run, ten times a second: processor share and resident memory."""
+"""How the lab's processes fare during a run, ten times a second: processor share and resident memory; and the machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -15,11 +16,12 @@ from checker.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
-    from pathlib import Path
 
     from scenarios.control import Finished, Health
 
 EVERY_SECONDS = 0.1
+PRESSURE = Path("/proc/pressure/cpu")
+"""Where Linux tells for how long somebody who could run has waited for a processor, in µs since it started."""
 
 
 class Samples:
@@ -29,6 +31,7 @@ class Samples:
         self._series = series
         self._watched: dict[str, psutil.Process] = {}
         self._followed: Callable[[], Mapping[str, int]] = dict
+        self._waited: tuple[int, int] | None = None
 
     def watch(self, processes: Mapping[str, int]) -> None:
         """Watch these processes too (role → pid); one that is gone is left out."""
@@ -63,6 +66,7 @@ class Samples:
             if role not in self._watched or self._watched[role].pid != pid:
                 self.watch({role: pid})
         now = time.monotonic_ns()
+        self._take_of_the_machine(now)
         for role, process in list(self._watched.items()):
             try:
                 with process.oneshot():
@@ -72,6 +76,26 @@ class Samples:
                 continue
             self._series.append(now, role, "cpu_share", share)
             self._series.append(now, role, "resident_bytes", float(resident))
+
+    def _take_of_the_machine(self, now: int) -> None:
+        """Take the share of the time since the last sample in which somebody waited for a processor."""
+        waited_us = pressure_us()
+        if waited_us is None:
+            return
+        if self._waited is not None and now > self._waited[0]:
+            then, before_us = self._waited
+            share = (waited_us - before_us) * 1_000 / (now - then)
+            self._series.append(now, "machine", "cpu_pressure", min(share, 1.0))
+        self._waited = (now, waited_us)
+
+
+def pressure_us() -> int | None:
+    """Return for how long somebody has waited for a processor in all, where the system tells."""
+    try:
+        some = PRESSURE.read_text().splitlines()[0]
+        return int(some.rpartition("total=")[2])
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 @asynccontextmanager

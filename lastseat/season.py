@@ -76,6 +76,7 @@ class Turn:
     command: str
     runs: Path
     filed: str
+    judges_thresholds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +212,7 @@ async def _one(turn: Turn, setting: Setting, course: Course, template: str, tell
         played = await play(course, template, telling)
         telling.phase("the verdict")
         history.write_history(folder)
-        await brief(course, played, command=turn.command)
+        await brief(course, played, command=turn.command, judges_thresholds=turn.judges_thresholds)
         seal(folder)
     except Contradiction as senseless:
         raise UsageError(
