@@ -48,7 +48,7 @@ class Samples:
     def add_load(self, health: Health) -> None:
         """Note what a load process said of itself."""
         source = f"load/{health.shard}"
-        for metric in ("arrivals", "dropped", "lag_p50_us", "lag_p99_us", "cpu_share"):
+        for metric in ("arrivals", "dropped", "lag_p50_us", "lag_p99_us", "lag_max_us", "cpu_share"):
             self._series.append(health.mono_ns, source, metric, float(getattr(health, metric)))
 
     def add_last_word(self, finished: Finished) -> None:

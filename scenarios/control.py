@@ -61,6 +61,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True, tag="health"):
     slack_ns: int
     lag_p50_us: float
     lag_p99_us: float
+    lag_max_us: float
     cpu_share: float
     arrivals: int
     dropped: int

@@ -27,7 +27,7 @@ from scenarios.control import (
     Stop,
     Tally,
 )
-from scenarios.seat import LoadError, Seat, all_made
+from scenarios.seat import LoadError, Seat, all_made, listened_to, make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,8 @@ _LINE_BYTES_MAX = 1 << 20
 _HEAD_START_NS = 30_000_000
 _UP_SECONDS = 30.0
 _READY_SECONDS = 30.0
+SILENCE_SECONDS = 15.0
+"""A load process that plays tells of itself several times a second; one that says nothing for so long has stopped."""
 _LIFETIME_SECONDS = 7 * 86_400.0
 
 
@@ -134,7 +136,8 @@ class Load:
             on_zero(t0_ns)
         for seat in seats:
             seat.send(Go(t0_ns=t0_ns))
-        await all_made(seats, "finished", within_seconds, "has not finished")
+        async with listened_to(seats, SILENCE_SECONDS):
+            await all_made(seats, "finished", within_seconds, "has not finished")
         return LoadSummary(
             t0_ns=t0_ns,
             shards=tuple(seat.finished.result() for seat in seats),
@@ -166,11 +169,12 @@ class Load:
         except Exception as lost:  # noqa: BLE001 - whatever the lab says of it, nobody would hear of its end any more
             seat.lose(seat.failure(f"is lost: {lost}"))
         else:
+            await seat.heard_out()
             seat.lose(seat.failure(f"ended early, with exit code {code}"))
 
     async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seat: Seat | None = None
-        with contextlib.suppress(OSError):
+        try:
             while raw := await reader.readline():
                 message = control.from_load(raw)
                 if isinstance(message, Hello):
@@ -178,7 +182,15 @@ class Load:
                 if seat is None:
                     break  # an unknown shard, or one claimed before
                 self._note(seat, message)
-        writer.close()
+        except (msgspec.MsgspecError, ValueError) as odd:
+            if seat is not None:
+                seat.lose(seat.failure(f"says what nobody understands: {odd}"))
+        except OSError:
+            pass  # its end is noticed by whoever watches it
+        finally:
+            writer.close()
+            if seat is not None:
+                seat.silent.set()
 
     def _claim(self, hello: Hello, writer: asyncio.StreamWriter) -> Seat | None:
         seat = self._seats.get(hello.shard)
@@ -188,18 +200,19 @@ class Load:
         return seat
 
     def _note(self, seat: Seat, message: FromLoad) -> None:
+        seat.words += 1
         match message:
             case Hello():
-                seat.hello.set_result(None)
+                make(seat.hello, None)
             case Ready():
-                seat.ready.set_result(None)
+                make(seat.ready, None)
             case Health():
                 seat.health.append(message)
             case Progress(tally=tally):
                 self._progress(seat, tally)
             case Finished(tally=tally):
                 self._progress(seat, tally)
-                seat.finished.set_result(message)
+                make(seat.finished, message)
             case Failed(sentence=sentence):
                 seat.lose(seat.failure(f"cannot go on: {sentence}"))
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from scenarios import control
 from scenarios.control import Finished, Health, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from scenarios.control import ToLoad
 
 _TAIL_LINES = 20
 _END_SECONDS = 5.0
+_LAST_WORD_SECONDS = 5.0
+_LISTEN_SECONDS = 0.5
+
+Step = TypeVar("Step")
 
 
 class Child(Protocol):
@@ -52,7 +57,7 @@ class LoadError(Exception):
 
 @dataclass(slots=True, eq=False)
 class Seat:
-    """One shard as the runner sees it."""
+    """One shard as the runner sees it; `words` counts what it said, `silent` is set when it can say no more."""
 
     shard: int
     child: Child
@@ -62,6 +67,8 @@ class Seat:
     writer: asyncio.StreamWriter | None = None
     tally: Tally = field(default_factory=Tally)
     health: list[Health] = field(default_factory=list)
+    words: int = 0
+    silent: asyncio.Event = field(default_factory=asyncio.Event)
 
     def send(self, message: ToLoad) -> None:
         """Say something to it, once it has claimed its seat."""
@@ -85,6 +92,12 @@ class Seat:
             "\n".join((f"load process {self.shard} {sentence}", *(f"    {line}" for line in said)))
         )
 
+    async def heard_out(self) -> None:
+        """Hear what it said to the end: the news of its exit may come before its last words do."""
+        if self.writer is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.silent.wait(), _LAST_WORD_SECONDS)
+
     async def gone(self) -> None:
         """Wait for its end, and force it where it does not come."""
         with contextlib.suppress(Exception):
@@ -105,3 +118,32 @@ async def all_made(seats: Collection[Seat], step: str, within_seconds: float, mi
     late = [seat for seat, waiting in steps.items() if waiting in pending]
     if late:
         raise late[0].failure(f"{missing} within {within_seconds:g} s")
+
+
+def make(step: asyncio.Future[Step], result: Step) -> None:
+    """Note that a seat has made a step, unless it was given up or has made it before."""
+    if not step.done():
+        step.set_result(result)
+
+
+@asynccontextmanager
+async def listened_to(seats: Collection[Seat], silence_seconds: float) -> AsyncIterator[None]:
+    """Give up, while the block runs, each load process that says nothing for so long."""
+    listening = [asyncio.create_task(_listen(seat, silence_seconds)) for seat in seats]
+    try:
+        yield
+    finally:
+        for each in listening:
+            each.cancel()
+        await asyncio.wait(listening)
+
+
+async def _listen(seat: Seat, silence_seconds: float) -> None:
+    """Count the looks that found nothing new, and not the time: a runner that was itself stopped heard nobody meanwhile."""
+    looks = heard = 0
+    while looks * _LISTEN_SECONDS < silence_seconds and not seat.finished.done():
+        await asyncio.sleep(_LISTEN_SECONDS)  # between two looks; the loop around it has the deadline
+        looks = looks + 1 if seat.words == heard else 0
+        heard = seat.words
+    if not seat.finished.done():
+        seat.lose(seat.failure(f"has said nothing for {silence_seconds:g} s: it has stopped, or is stuck"))

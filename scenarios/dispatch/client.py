@@ -168,7 +168,7 @@ class Client:
         try:
             connection = self.connect(prepared.node, deadline_ns)
         except NotConnected as reason:
-            exchange.failure, exchange.done_ns = reason.failure, time.monotonic_ns()
+            exchange.fall(reason.failure)
             return self.settle(prepared, exchange)
         connection.launch(exchange, self._journal.sending)
         connection.arm(deadline_ns)

@@ -53,6 +53,10 @@ class Exchange:
         self.replayed: bytes | None = None
         self.failure = Failure.NONE
 
+    def fall(self, failure: Failure) -> None:
+        """End it without an answer."""
+        self.failure, self.done_ns = failure, time.monotonic_ns()
+
 
 class Connection:
     """One TCP connection to a node; `dead` once it cannot carry another exchange, `answered` once it has carried one."""
@@ -180,8 +184,7 @@ class Connection:
         exchange, self._exchange = self._exchange, None
         self.close()
         if exchange is not None:
-            exchange.done_ns = time.monotonic_ns()
-            exchange.failure = failure
+            exchange.fall(failure)
             exchange.on_done()
 
     def _writable(self) -> None:

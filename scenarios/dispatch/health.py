@@ -78,6 +78,7 @@ class Pulse:
                 slack_ns=after - before,
                 lag_p50_us=quantile(lags, 0.50) / 1_000,
                 lag_p99_us=quantile(lags, 0.99) / 1_000,
+                lag_max_us=max(lags, default=0) / 1_000,
                 cpu_share=(cpu - self._began_cpu) / max(after - self._began_ns, 1),
                 arrivals=arrivals,
                 dropped=dropped,

@@ -9,18 +9,21 @@ import gevent
 from gevent import get_hub, getcurrent
 
 from scenarios.chance import Shares, pick
+from scenarios.dispatch.connection import NotConnected
 from scenarios.habit import habits
+from scenarios.journal import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from scenarios.arrivals import Barrier
     from scenarios.dispatch.client import Client, Prepared
+    from scenarios.dispatch.connection import Connection
     from scenarios.plan import LoadPlan
 
 
 def run_races(plan: LoadPlan, client: Client, stopped: Callable[[], bool]) -> None:
-    """Play this shard's races, as many abreast as the barrier says; raises Unclassified, NotConnected, JournalFull."""
+    """Play this shard's races, as many abreast as the barrier says; raises Unclassified, JournalFull."""
     first = arrived = 0
     for barrier in plan.schedule.barriers():
         course = _Course(plan, client, barrier, first, arrived)
@@ -70,8 +73,9 @@ class _Course:
 
 
 def _together(client: Client, buyers: list[Prepared]) -> None:
-    connections = [client.warmed(buyer.node) for buyer in buyers]
-    waiting = len(buyers)
+    """Let all leave in one loop who have a way to their node; whoever has none sends nothing, and that is how it ends."""
+    ways = _ways(client, [buyer.node for buyer in buyers])
+    waiting = sum(not isinstance(way, NotConnected) for way in ways)
     runner = getcurrent()
 
     def on_done() -> None:
@@ -82,14 +86,40 @@ def _together(client: Client, buyers: list[Prepared]) -> None:
 
     intended_ns = time.monotonic_ns()
     exchanges = [client.invoke(buyer, intended_ns, on_done) for buyer in buyers]
-    for connection, exchange in zip(connections, exchanges, strict=True):
+    off = [
+        (way, each) for way, each in zip(ways, exchanges, strict=True) if not isinstance(way, NotConnected)
+    ]
+    for connection, exchange in off:
         client.launch(connection, exchange)
-    for connection, exchange in zip(connections, exchanges, strict=True):
+    for connection, exchange in off:
         client.arm(connection, exchange)
-    get_hub().switch()
-    for buyer, connection, exchange in zip(buyers, connections, exchanges, strict=True):
-        client.release(buyer.node, connection)
+    if off:
+        get_hub().switch()
+    for buyer, way, exchange in zip(buyers, ways, exchanges, strict=True):
+        if isinstance(way, NotConnected):
+            exchange.fall(way.failure)
+        else:
+            client.release(buyer.node, way)
         client.settle(buyer, exchange)
+
+
+def _ways(client: Client, nodes: Sequence[int]) -> list[Connection | NotConnected]:
+    """Return a connection that has had an answer for each, or why there is none; a node is waited for once a race."""
+    ways: list[Connection | NotConnected] = []
+    away: dict[int, NotConnected] = {}
+    for node in nodes:
+        try:
+            ways.append(away[node] if node in away else client.warmed(node))
+        except NotConnected as reason:
+            away[node] = reason
+            ways.append(reason)
+    # One that was had first may have ended while another was waited for.
+    return [
+        NotConnected(Failure.EOF, f"{way.node.label} has ended the connection")
+        if not isinstance(way, NotConnected) and way.dead
+        else way
+        for way in ways
+    ]
 
 
 def _one_by_one(client: Client, buyers: list[Prepared]) -> None:
