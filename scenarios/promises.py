@@ -37,6 +37,7 @@ LINE: Final = ("fifo_handover", "newcomers_never_overtake", "no_gap_in_handover"
 
 EXPIRY: Final = (
     "nothing_happens_after_expiry",
+    "nothing_expires_early",
     "one_leader_a_term",
     "stale_leaders_change_nothing",
     "sweeps_are_bounded",
@@ -48,6 +49,9 @@ DELIVERY: Final = ("delivered_once", "attempts_are_bounded", "retries_are_bounde
 
 ADVICE: Final = ("permits_return", "no_immortal_keys")
 """Where Redis is asked: what it keeps for the service comes back, and ends, by itself."""
+
+WITHOUT_ADVICE: Final = ("answers_without_redis",)
+"""Where Redis is broken while nothing else is: whoever asks is answered as ever."""
 
 RECOVERY: Final = ("recovers_after_heal",)
 """Where the load goes on for a second after something was healed."""

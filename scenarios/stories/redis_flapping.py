@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, every
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
+from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -26,7 +26,7 @@ SCENARIO = Scenario(
         arrivals=burst(40, within=0.3) + steady(rate=80, seconds=3.2),
     ),
     faults=every(seconds=1.0, first=0.4, until=3.0, inject=Cut("redis"), heal_after=0.5),
-    invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *WITHOUT_ADVICE, *KEYS),
     assumptions=(
         landed("redis"),
         in_flight_together(at_least=4),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import ADVICE, LEDGER, RECOVERY, SCARCITY
+from scenarios.promises import ADVICE, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -25,7 +25,7 @@ SCENARIO = Scenario(
         arrivals=burst(40, within=0.3) + steady(rate=70, seconds=3.6),
     ),
     faults=(at(seconds=0.8, inject=Cut("redis"), heal_after=1.2),),
-    invariants=(*LEDGER, *ADVICE, *SCARCITY, *RECOVERY, "replay_is_identical"),
+    invariants=(*LEDGER, *ADVICE, *SCARCITY, *WITHOUT_ADVICE, *RECOVERY, "replay_is_identical"),
     assumptions=(
         landed("redis"),
         in_flight_together(at_least=4),

@@ -12,8 +12,9 @@ from tests.oracle.by_hand.instants import printed_at
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
 
-ERRORS, RECOVERS, LEFT, LIMITS, PERMITS, IMMORTAL, LEAKED = (
+ERRORS, WITHOUT_REDIS, RECOVERS, LEFT, LIMITS, PERMITS, IMMORTAL, LEAKED = (
     "errors_are_earned",
+    "answers_without_redis",
     "recovers_after_heal",
     "nothing_left_behind",
     "limits_hold",
@@ -59,6 +60,25 @@ def test_to_shed_load_is_no_failure_but_a_database_that_is_too_busy_is(plane: Pl
     assert plane.judged(ERRORS) is Judgement.VALID
     failed(plane, sent=3, done=4, outcome="fail", status=503, code="DATABASE_BUSY")
     assert plane.judged(ERRORS) is Judgement.INVALID
+
+
+@pytest.mark.parametrize(("status", "caught"), [(500, True), (None, True), (503, False), (409, False)])
+def test_who_is_failed_or_never_answered_while_only_redis_is_broken_is_caught(
+    plane: Plane, status: int | None, *, caught: bool
+) -> None:
+    plane.broken(since=10, until=20, where="redis")
+    about = {503: {"outcome": "fail", "code": "ADMISSION_REFUSED"}, 409: {"outcome": "fail"}}
+    failed(plane, sent=15, done=16, status=status, **about.get(status or 0, {}))
+    assert plane.judged(WITHOUT_REDIS) is (Judgement.INVALID if caught else Judgement.VALID)
+
+
+def test_redis_is_not_to_blame_while_something_else_is_broken_too(plane: Plane) -> None:
+    plane.broken(since=10, until=20, where="redis-b")
+    plane.broken(since=12, until=13, where="pg-b")
+    failed(plane, sent=15, done=16)
+    assert plane.judged(WITHOUT_REDIS) is Judgement.UNKNOWN
+    failed(plane, sent=11, done=11.5)
+    assert plane.judged(WITHOUT_REDIS) is Judgement.INVALID
 
 
 def test_one_decision_after_the_heal_is_a_recovery(plane: Plane) -> None:

@@ -161,10 +161,10 @@ class Plane(Run):
             }
         )
 
-    def broken(self, *, since: float, until: float | None) -> None:
+    def broken(self, *, since: float, until: float | None, where: str = "pg-a") -> None:
         """A fault between two instants."""
         self.fault("cut", landed=since, healed=until)
-        self.faults[-1]["injected_ns"] = ns_at(since)
+        self.faults[-1] |= {"injected_ns": ns_at(since), "where": where}
 
     def finding(self, name: str) -> Finding:
         self.brief = msgspec.structs.replace(self.brief, invariants=(name,))

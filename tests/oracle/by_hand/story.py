@@ -17,6 +17,7 @@ def tell(plane: Plane) -> Plane:
     _sweep(plane)
     _keys(plane)
     _outage(plane)
+    _adviser_away(plane)
     for process in ("postgres", "load-0"):
         plane.clock(process, 2_000)
     for metric, value in (
@@ -103,3 +104,9 @@ def _outage(plane: Plane) -> None:
     plane.broken(since=100, until=200)
     plane.operation("hold", "r", sent=150, done=160, key="lost", outcome="info", status=500)
     plane.told_sold_out("r", sent=1_300, commit=1_301, done=1_302, key="later")
+
+
+def _adviser_away(plane: Plane) -> None:
+    """Redis breaks, too, long after: who asks then is told as ever."""
+    plane.broken(since=1_400, until=1_450, where="redis")
+    plane.told_sold_out("r", sent=1_410, commit=1_411, done=1_412, key="without an adviser")

@@ -16,6 +16,11 @@ def errors_are_earned(plane: Plane) -> None:
     plane.operation("hold", "r", sent=1, done=5, key="k", outcome="info", status=500)
 
 
+def answers_without_redis(plane: Plane) -> None:
+    plane.broken(since=10, until=20, where="redis-a")
+    plane.operation("hold", "r", sent=12, done=14, key="k", outcome="info", status=500)
+
+
 def nothing_left_behind(plane: Plane) -> None:
     plane.rest_at = 10_000
     plane.resource("r", capacity=1)
