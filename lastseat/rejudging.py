@@ -79,7 +79,11 @@ def _agreement(folder: Path, verdict: Verdict) -> str:
     known = {finding.invariant for finding in there.findings}
     besides = [finding.invariant for finding in verdict.findings if finding.invariant not in known]
     shared = tuple(finding for finding in verdict.findings if finding.invariant in known)
-    if besides and (shared, verdict.premises) == (there.findings, there.premises):
+    if besides and (shared, verdict.premises, verdict.figures) == (
+        there.findings,
+        there.premises,
+        there.figures,
+    ):
         return (
             f"  The verdict agrees with the one in verdict.json, which did not ask for {', '.join(besides)}."
         )
@@ -95,6 +99,8 @@ def _agreement(folder: Path, verdict: Verdict) -> str:
         words.append(f"  These rules have changed since: {', '.join(changed)}.")
     if added:
         words.append(f"  These were not judged then: {', '.join(added)}.")
-    if not changed and not added:
+    if verdict.figures != there.figures:
+        words.append("  What is measured against thresholds differs.")
+    elif not changed and not added:
         words.append("  No rule has changed, so the evidence or the checker has.")
     return "\n".join(words)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from checker.verdict import Judgement
 from reports.printable import one_line
-from reports.wording import counted
+from reports.wording import KEPT, counted, threshold
 
 if TYPE_CHECKING:
     from checker.verdict import Verdict
 
 
 def annotate(verdict: Verdict) -> list[str]:
-    """Return one line for stdout per invariant that was violated (error) or could not be judged (warning).
+    """Return one line for stdout per invariant that was violated (error) or could not be judged (warning), thresholds too.
 
     GitHub shows ten of each kind a step. An assumption that was missed is a warning too; a valid run has none.
     """
@@ -27,6 +27,11 @@ def annotate(verdict: Verdict) -> list[str]:
             lines.append(
                 _command("warning", f"{title} could not be judged", finding.reason or finding.sentence)
             )
+    for figure in verdict.figures:
+        if figure.judged and figure.judgement is not Judgement.VALID:
+            kind = "error" if figure.judgement is Judgement.INVALID else "warning"
+            title = f"{verdict.scenario}: {figure.name} {KEPT[figure.judgement]}"
+            lines.append(_command(kind, title, f"{threshold(figure)}. Again: {verdict.command}"))
     for premise in verdict.premises:
         if not premise.holds:
             told = f"Required: {premise.required}. Measured: {premise.measured}."

@@ -1,4 +1,4 @@
-"""junit.xml: a suite for the run, a test case for each invariant and each assumption.
+"""junit.xml: a suite for the run, a test case for each invariant, each assumption and each threshold.
 
 What is unknown becomes an `error`, not `skipped`: every CI system shows skipped tests as harmless, and an invariant
 that could not be judged must not look like one that held. `error` is JUnit's own word for a test that broke before
@@ -12,12 +12,12 @@ from xml.etree import ElementTree as ET  # only ever writes here
 
 from checker.verdict import Judgement
 from reports.printable import clean, one_line
-from reports.wording import counted, headline
+from reports.wording import KEPT, NOT_JUDGED, counted, headline, threshold
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from checker.verdict import Finding, Premise, Verdict
+    from checker.verdict import Figure, Finding, Premise, Verdict
 
 COUNTER_EXAMPLES_MAX = 5
 
@@ -27,11 +27,14 @@ def render(verdict: Verdict, started: datetime | None, seconds: float) -> str:
     failures = sum(finding.judgement is Judgement.INVALID for finding in verdict.findings)
     errors = sum(finding.judgement is Judgement.UNKNOWN for finding in verdict.findings)
     errors += sum(not premise.holds for premise in verdict.premises)
+    judged = [figure for figure in verdict.figures if figure.judged]
+    failures += sum(figure.judgement is Judgement.INVALID for figure in judged)
+    errors += sum(figure.judgement is Judgement.UNKNOWN for figure in judged)
     counts = {
-        "tests": str(len(verdict.findings) + len(verdict.premises)),
+        "tests": str(len(verdict.findings) + len(verdict.premises) + len(verdict.figures)),
         "failures": str(failures),
         "errors": str(errors),
-        "skipped": "0",
+        "skipped": str(len(verdict.figures) - len(judged)),
         "time": f"{seconds:.3f}",
     }
     root = ET.Element("testsuites", {"name": "lastseat", **counts})
@@ -47,6 +50,8 @@ def render(verdict: Verdict, started: datetime | None, seconds: float) -> str:
         _invariant(suite, verdict, finding)
     for premise in verdict.premises:
         _assumption(suite, verdict, premise)
+    for figure in verdict.figures:
+        _threshold(suite, verdict, figure)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -71,6 +76,18 @@ def _assumption(suite: ET.Element, verdict: Verdict, premise: Premise) -> None:
     if not premise.holds:
         message = f"Required: {premise.required}. Measured: {premise.measured}."
         ET.SubElement(case, "error", type=f"assumption of {premise.kind}", message=one_line(message))
+
+
+def _threshold(suite: ET.Element, verdict: Verdict, figure: Figure) -> None:
+    """Add a threshold; one that is only reported is skipped, with what was measured, whatever it was."""
+    case = _case(suite, verdict, "thresholds", figure.name)
+    message = one_line(f"{KEPT[figure.judgement].capitalize()}. {threshold(figure)}.")
+    if not figure.judged:
+        ET.SubElement(case, "skipped", message=f"{NOT_JUDGED.capitalize()}. {message}")
+    elif figure.judgement is Judgement.INVALID:
+        ET.SubElement(case, "failure", type="not kept", message=message)
+    elif figure.judgement is Judgement.UNKNOWN:
+        ET.SubElement(case, "error", type="inconclusive", message=message)
 
 
 def _case(suite: ET.Element, verdict: Verdict, of: str, name: str) -> ET.Element:

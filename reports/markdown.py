@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from checker.verdict import Judgement
 from reports.latency import EVERY, NAMES
 from reports.printable import one_line, shorten
-from reports.wording import SYMBOL, WORD, counted, headline, milliseconds, tally, worst_first
+from reports.wording import (
+    KEPT,
+    NOT_JUDGED,
+    SYMBOL,
+    WORD,
+    counted,
+    headline,
+    milliseconds,
+    tally,
+    worst_first,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +34,18 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]|~#!$])")
 
 def render(verdict: Verdict, tables: Tables) -> str:
     """Return the run as GitHub-flavoured Markdown."""
-    return "\n".join([*_head(verdict), *_invariants(verdict), *_latency(tables), *_again(verdict)]) + "\n"
+    return (
+        "\n".join(
+            [
+                *_head(verdict),
+                *_invariants(verdict),
+                *_thresholds(verdict),
+                *_latency(tables),
+                *_again(verdict),
+            ]
+        )
+        + "\n"
+    )
 
 
 def escape(text: str) -> str:
@@ -90,6 +111,20 @@ def _table(findings: list[Finding]) -> Iterator[str]:
             f"| {SYMBOL[finding.judgement]} {WORD[finding.judgement]} | {escape(finding.invariant)} | {sentence} "
             f"| {finding.count:,} | {finding.looked_at:,} |"
         )
+    yield ""
+
+
+def _thresholds(verdict: Verdict) -> Iterator[str]:
+    if not verdict.figures:
+        return
+    judged = "" if verdict.figures[0].judged else f", {NOT_JUDGED}"
+    yield f"| | threshold{judged} | required | measured |"
+    yield "|---|---|---|---|"
+    for figure in verdict.figures:
+        told = figure.reason if figure.reason not in (None, figure.measured) else ""
+        measured = escape(figure.measured) + (f" <br>{escape(told)}" if told else "")
+        mark = f"{SYMBOL[figure.judgement]} {KEPT[figure.judgement]}"
+        yield f"| {mark} | {escape(figure.name)} | {escape(figure.required)} | {measured} |"
     yield ""
 
 

@@ -75,6 +75,8 @@ def environment() -> jinja2.Environment:
         "word": wording.WORD,
         "outcome_words": wording.OUTCOME_WORDS,
         "counted": wording.counted,
+        "kept": wording.KEPT,
+        "not_judged": wording.NOT_JUDGED,
     }
     return made
 

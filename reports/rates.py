@@ -9,7 +9,7 @@ from rich.text import Text
 
 from checker.verdict import Judgement
 from reports.printable import one_line
-from reports.wording import WORD, counted
+from reports.wording import WORD, broken, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +36,9 @@ def told(scenario: str, verdicts: Sequence[Verdict], unplayed: int) -> Iterator[
     for words, kind in (("came back in", _violated), ("could not be judged in", _unjudged)):
         for name, count in Counter(name for verdict in verdicts for name in kind(verdict)).most_common():
             yield f"  {one_line(name)} {words} {count} of {total}"
+    slow = Counter(figure.name for verdict in verdicts for figure in broken(verdict))
+    for name, count in slow.most_common():
+        yield f"  {one_line(name)} was not kept in {count} of {total}"
     missed = Counter(
         premise.name for verdict in verdicts for premise in verdict.premises if not premise.holds
     )

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from checker.verdict import Judgement
 from reports.printable import clean, one_line, shorten
-from reports.wording import SYMBOL, WORD, counted, headline, tally, worst_first
+from reports.wording import NOT_JUDGED, SYMBOL, WORD, counted, headline, tally, threshold, worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -57,6 +57,8 @@ def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
     _say(console, f"  {tally(verdict)}")
     for reason in verdict.reasons:
         _say(console, f"  · {reason}")
+    for line, line_style in _thresholds(verdict):
+        _say(console, line, style=line_style)
     violated = [
         finding for finding in worst_first(verdict.findings) if finding.judgement is Judgement.INVALID
     ]
@@ -72,6 +74,15 @@ def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
     if verdict.judgement is not Judgement.VALID:
         _say(console, f"  again:   {verdict.command}")
     _say(console, f"  report:  {folder / 'report.html'}")
+
+
+def _thresholds(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Yield what was measured against each threshold, in the colour of a verdict only where it counts for one."""
+    for place, figure in enumerate(verdict.figures):
+        if place == 0:
+            yield f"  thresholds, {'judged' if figure.judged else NOT_JUDGED}:", ""
+        style = _STYLE[figure.judgement] if figure.judged else "dim"
+        yield f"    {SYMBOL[figure.judgement]} {threshold(figure)}", style
 
 
 def _not_judged(findings: Sequence[Finding]) -> list[str]:

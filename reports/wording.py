@@ -9,10 +9,12 @@ from checker.verdict import Judgement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from checker.verdict import Finding, Verdict
+    from checker.verdict import Figure, Finding, Verdict
 
 SYMBOL = {Judgement.VALID: "✓", Judgement.INVALID: "✗", Judgement.UNKNOWN: "?"}
 WORD = {Judgement.VALID: "held", Judgement.INVALID: "violated", Judgement.UNKNOWN: "inconclusive"}
+KEPT = {Judgement.VALID: "kept", Judgement.INVALID: "not kept", Judgement.UNKNOWN: "cannot be told"}
+NOT_JUDGED = "reported, not judged"
 OUTCOME_WORDS = {"ok": "ok", "fail": "refused", "info": "unknown"}
 _WORST_FIRST = (Judgement.INVALID, Judgement.UNKNOWN, Judgement.VALID)
 
@@ -26,7 +28,26 @@ def headline(verdict: Verdict) -> str:
     violated = [finding.invariant for finding in verdict.findings if finding.judgement is Judgement.INVALID]
     if len(violated) == 1:
         return f"{violated[0]} was violated"
-    return f"{counted(len(violated), 'invariant')} were violated" if violated else "Violated"
+    if violated:
+        return f"{counted(len(violated), 'invariant')} were violated"
+    missed = [figure.name for figure in broken(verdict)]
+    return (
+        f"{' and '.join(missed[:2])} {'was' if len(missed) == 1 else 'were'} not kept"
+        if missed
+        else "Violated"
+    )
+
+
+def broken(verdict: Verdict) -> list[Figure]:
+    """Return the judged thresholds that are not kept."""
+    return [each for each in verdict.figures if each.judged and each.judgement is Judgement.INVALID]
+
+
+def threshold(figure: Figure) -> str:
+    """Return in a line what was measured against a threshold, without whether it is judged."""
+    told = f"{figure.name}: {figure.measured}; required {figure.required}"
+    # Where nothing could be measured the reason says only that again.
+    return f"{told} ({figure.reason})" if figure.reason and figure.reason != figure.measured else told
 
 
 def tally(verdict: Verdict) -> str:
