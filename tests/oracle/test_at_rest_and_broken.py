@@ -258,6 +258,15 @@ def test_a_transaction_that_idles_for_long_is_caught_unless_its_client_was_broke
     assert plane.judged(LEAKED) is Judgement.VALID
 
 
+@pytest.mark.parametrize(("others", "caught"), [((1, 1, 1), True), ((1, 0, 1), False)])
+def test_a_transaction_is_leaked_that_is_open_at_each_of_the_last_looks(
+    plane: Plane, others: tuple[int, ...], *, caught: bool
+) -> None:
+    for look, still_open in enumerate((*others, 1)):
+        plane.sample("unsettled", "open transactions", still_open, at=1_900 + look)
+    assert plane.judged(LEAKED) is (Judgement.INVALID if caught else Judgement.VALID)
+
+
 def test_a_lock_that_outlives_the_load_is_caught(plane: Plane) -> None:
     plane.sample("database", "idle_in_transaction_seconds", 0, at=100)
     plane.sample("database", "advisory_locks", 1, at=100)
