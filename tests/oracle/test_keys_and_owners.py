@@ -80,6 +80,30 @@ def test_whose_a_row_is_shows_by_its_key_where_nobody_was_told(plane: Plane) -> 
     assert plane.violated() == {OWNER}
 
 
+def test_a_hold_that_ends_while_nobody_named_it_is_caught(plane: Plane) -> None:
+    """Somebody gave back a hold that had run out, and it was another that ended."""
+    sale(plane)
+    plane.sold("h2", "r", sent=4, commit=5, done=6, count=1)
+    cancelled = (plane.hold("h1", state="CANCELLED"), plane.counted("r", 0))
+    plane.ends("cancel", "h2", *cancelled, sent=7, commit=8, done=9)
+    assert plane.judged(OWNER) is Judgement.INVALID
+
+
+def test_who_is_sent_away_by_a_closing_was_named_by_nobody(plane: Plane) -> None:
+    sale(plane)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    plane.commit(8, plane.entry("e1", state="LEFT", reason="CLOSED"), plane.counted("r", 1, state="CLOSED"))
+    assert plane.judged(OWNER) is not Judgement.INVALID
+
+
+def test_who_has_left_the_line_for_no_stated_reason_may_have_been_sent_away(plane: Plane) -> None:
+    plane.unmap("waitlist_entries", "reason")
+    sale(plane)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    plane.commit(8, plane.entry("e1", state="LEFT"), plane.counted("r", 1, state="CLOSED"))
+    assert plane.judged(OWNER) is not Judgement.INVALID
+
+
 def test_an_offer_to_somebody_who_did_not_wait_is_caught(plane: Plane) -> None:
     sale(plane)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)

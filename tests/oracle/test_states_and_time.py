@@ -12,10 +12,11 @@ from tests.oracle.by_hand.instants import printed_at
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
 
-STATES, TERMINAL, EXPIRY = (
+STATES, TERMINAL, EXPIRY, EARLY = (
     "states_move_one_way",
     "terminal_rows_never_change",
     "nothing_happens_after_expiry",
+    "nothing_expires_early",
 )
 
 
@@ -155,6 +156,22 @@ def test_what_a_sweep_ends_after_its_time_is_as_it_should_be(plane: Plane) -> No
     plane.commit(4, plane.lease("a", 1, until=100))
     plane.commit(12, plane.hold("h1", state="EXPIRED", term=1), plane.counted("r", 0))
     assert plane.violated() == set()
+
+
+def test_a_deadline_that_a_sweep_brings_forward_excuses_nothing(plane: Plane) -> None:
+    sale(plane, until=20)
+    plane.commit(12, plane.hold("h1", state="EXPIRED", expires_at=printed_at(11)), plane.counted("r", 0))
+    assert plane.judged(EARLY) is Judgement.INVALID
+
+
+def test_an_offer_that_ends_before_its_time_is_caught(plane: Plane) -> None:
+    sale(plane)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    handed = plane.promoted("e1", "o1", until=20)
+    plane.ends("cancel", "h1", plane.hold("h1", state="CANCELLED"), *handed, sent=7, commit=8, done=9)
+    over = (plane.offer("o1", "e1", state="EXPIRED"), plane.entry("e1", state="EXPIRED"))
+    plane.commit(12, *over, plane.counted("r", 0))
+    assert plane.judged(EARLY) is Judgement.INVALID
 
 
 def test_a_live_hold_that_vanishes_unasked_before_it_is_over_is_caught(plane: Plane) -> None:

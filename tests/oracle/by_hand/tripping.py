@@ -103,6 +103,14 @@ def nothing_happens_after_expiry(plane: Plane) -> None:
     plane.ends("confirm", "h1", *confirmed, sent=11, commit=12, done=13, created="b1")
 
 
+def nothing_expires_early(plane: Plane) -> None:
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.rows["holds", "h1"]["expires_at"] = printed_at(20)
+    plane.commit(4, plane.lease("a", 1, until=100))
+    plane.commit(12, plane.hold("h1", state="EXPIRED", term=1), plane.counted("r", 0))
+
+
 def only_the_owner_acts(plane: Plane) -> None:
     plane.resource("r", capacity=1)
     plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
