@@ -36,6 +36,7 @@ OPERATIONS = pa.schema(
 # the key columns are filled, on T none; the row before comes from folding by key. A change of the key is two changes: a
 # D of the old key, then an I of the new row. In base/ LSNs are 0 and xid and commit_us null. state/<table>.parquet has the
 # `new_` columns alone; its own metadata keeps the pg_current_snapshot() it was read in, under `snapshot`, and when, under `read_us`.
+# After the head changes/ has `old_digest`, the digest of the row before as the change itself told it (see checker.trail.parts).
 CHANGE_HEAD = pa.schema(
     [
         ("commit_lsn", pa.uint64()),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from checker.assumptions.registry import Measured, measures
 from checker.brief import Assumption
-from checker.trail.completeness import differences
+from checker.trail.completeness import broken_links, differences
 from checker.trail.record import TrailStatus, read_record
 
 if TYPE_CHECKING:
@@ -27,15 +27,24 @@ def trail_complete() -> Assumption:
 
 @measures(trail_complete, "evidence")
 def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
-    required = "the base with the trail folded over it to equal the state at rest, row by row, in every table"
+    required = (
+        "each change to follow from the one before it, and all of them folded over the base to equal the state at rest, "
+        "row by row, in every table"
+    )
     record = read_record(evidence.folder)
     if record.status is not TrailStatus.DRAINED:
         return Measured(False, required, record.reason or f"the trail is {record.status.value}")
     tables = {table.table: table.key for table in evidence.brief.tables.values()}
+    described = {table.name: table.columns for table in record.tables}
     found = [
         difference
         for table, key in sorted(tables.items())
-        for difference in differences(evidence.connection, evidence.folder, table, key, limit=SHOWN)
+        for difference in (
+            *differences(evidence.connection, evidence.folder, table, key, limit=SHOWN),
+            *broken_links(
+                evidence.connection, evidence.folder, table, key, described.get(table, ()), limit=SHOWN
+            ),
+        )
     ]
     if not found:
         return Measured(

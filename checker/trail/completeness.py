@@ -1,6 +1,8 @@
-"""The proof that a trail is whole: base/ with changes/ folded over it by key equals state/, row by row.
+"""The proof that a trail is whole, in two parts, each one DuckDB query a table; Python sees only what differs, capped.
 
-All of it is one DuckDB query a table; Python sees only the rows that differ, capped.
+base/ with changes/ folded over it by key equals state/, row by row. And each change follows from the one before it: no
+row is made twice, or changed while it is not there, and where a change tells the row as it was (replica identity
+FULL), that is the row as it was last seen. The fold alone would not miss a change that another undid.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from pyarrow import parquet as pq
 
 from checker.quoting import literal, quote
 from checker.state import SNAPSHOT_KEY
+from checker.trail.parts import OLD, digest_sql
 from checker.trail.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 ONLY_IN_TRAIL: Final = "only in the trail"
 ONLY_IN_STATE: Final = "only in the state"
+UNLINKED: Final = "a change before it is missing"
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +70,67 @@ def differences(
         },
     ).fetchall()
     return [Difference(table=table, key=tuple(found), how=how) for how, *found in rows]
+
+
+def broken_links(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    table: str,
+    key: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limit: int = 20,
+) -> list[Difference]:
+    """Return up to `limit` rows of one table of which a change does not follow from the one before it.
+
+    `columns` are the table's as they were described when the trail began. Raises FileNotFoundError as `differences` does.
+    """
+    files = [folder / part / f"{table}.parquet" for part in ("base", "changes")]
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"{file.parent.name}/{file.name} is not in the run folder")
+    there = pq.read_schema(files[1]).names
+    own = [f"new_{column}" for column in columns]
+    whole = bool(own) and OLD in there and all(name in there for name in own)
+    keys = [quote(f"new_{column}") for column in key]
+    rows = connection.execute(
+        _LINKS.format(
+            key=", ".join(keys),
+            old=OLD if whole else "NULL::UBIGINT",
+            digest=digest_sql(own) if whole else "NULL::UBIGINT",
+        ),
+        {"past": [str(file) for file in files], "limit": limit},
+    ).fetchall()
+    return [Difference(table=table, key=tuple(found), how=UNLINKED) for found in rows]
+
+
+# A change that says the same as the one before it, in the same commit, is a frame spooled twice. Between two truncations
+# a row's changes stand by themselves: one that was emptied away may be made anew.
+_LINKS: Final = """
+WITH past AS (
+  SELECT {key}, commit_lsn, position, action, {old} AS old_digest,
+         CASE WHEN action <> 'D' THEN {digest} END AS digest
+  FROM read_parquet($past, union_by_name = true)
+),
+emptied AS (SELECT list(row(commit_lsn, position)) AS places FROM past WHERE action = 'T'),
+kept AS (
+  SELECT *, coalesce(len(list_filter((SELECT places FROM emptied), lambda place: place < row(commit_lsn, position))), 0) AS part
+  FROM past WHERE action <> 'T'
+),
+linked AS (
+  SELECT *, lag(action) OVER row_of AS before, lag(digest) OVER row_of AS seen,
+         commit_lsn = lag(commit_lsn) OVER row_of AND action = lag(action) OVER row_of
+             AND digest IS NOT DISTINCT FROM lag(digest) OVER row_of AS again
+  FROM kept WINDOW row_of AS (PARTITION BY part, {key} ORDER BY commit_lsn, position)
+)
+SELECT {key} FROM linked
+WHERE NOT coalesce(again, false) AND CASE action
+    WHEN 'B' THEN false
+    WHEN 'I' THEN before <> 'D'
+    ELSE coalesce(before = 'D', true) OR old_digest <> seen
+  END
+ORDER BY ALL LIMIT $limit
+"""
 
 
 # A truncation empties what came before it. Where two rows claim one place (a frame spooled twice), either serves.

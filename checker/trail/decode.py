@@ -123,7 +123,7 @@ class Decoder:
     def _change(self, frame: Frame, change: Insert | Update | Delete) -> None:
         shape = self._shape(change.relation)
         if isinstance(change, Delete):
-            self._emit(frame, shape, "D", shape.only_key(change.old or change.old_key or ()))
+            self._emit(frame, shape, "D", shape.only_key(change.old or change.old_key or ()), change.old)
             return
         if isinstance(change, Insert):
             self._emit(frame, shape, "I", change.new)
@@ -135,12 +135,14 @@ class Decoder:
             )
         before = change.old or change.old_key
         if before is not None and shape.key(before) != shape.key(new):
-            self._emit(frame, shape, "D", shape.only_key(before))
+            self._emit(frame, shape, "D", shape.only_key(before), change.old)
             self._emit(frame, shape, "I", new)
         else:
-            self._emit(frame, shape, "U", new)
+            self._emit(frame, shape, "U", new, change.old)
 
-    def _emit(self, frame: Frame, shape: _Shape, action: str, row: Row | None) -> None:
+    def _emit(
+        self, frame: Frame, shape: _Shape, action: str, row: Row | None, old: Row | None = None
+    ) -> None:
         begin, position = self._begin, self._position
         self._position += 1
         if self._skips:
@@ -152,7 +154,7 @@ class Decoder:
             return
         self._latest = (begin.commit_lsn, position)
         head = (begin.commit_lsn, position, frame.lsn, begin.xid, begin.commit_time + _PG_EPOCH_US, action)
-        shape.write(head, row)
+        shape.write(head, row, old)
 
 
 class _Shape:
@@ -173,19 +175,20 @@ class _Shape:
         """Return the row with everything but its key null."""
         return tuple(value if place in self._key else None for place, value in enumerate(row))
 
-    def write(self, head: tuple[int, int, int, int, int, str], row: Row | None) -> None:
-        """Hand one change on, in text and in the order of the columns."""
+    def write(self, head: tuple[int, int, int, int, int, str], row: Row | None, old: Row | None) -> None:
+        """Hand one change on, in text and in the order of the columns, with the row before where it was told."""
         self.parts.reshape(self._columns)
+        told = old if old is not None and _in_text(old) else None
         if row is None:
             self.parts.add(head, self._nothing)
         elif _in_text(row):
-            self.parts.add(head, row)
+            self.parts.add(head, row, old=told)
         else:
             sent = tuple(None if value is UNCHANGED else value for value in row)
             if not _in_text(sent):
                 raise DecodeError(f"a binary value in {self.table.name}, where text was asked for")
             lacking = [name for name, value in zip(self._columns, row, strict=True) if value is UNCHANGED]
-            self.parts.add(head, sent, lacking)
+            self.parts.add(head, sent, lacking, old=told)
 
 
 def _in_text(row: Row) -> TypeGuard[Values]:

@@ -7,6 +7,7 @@ carry a column that names what is missing, and joining fills it from the row bef
 
 from __future__ import annotations
 
+from hashlib import md5
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -17,12 +18,17 @@ from checker.schemas import CHANGE_HEAD
 from checker.series import Series
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from checker.tables import Table
 
 # Names the columns that a part's row lacks; it cannot be a target's own column, those begin with `new_`.
 MISSING: Final = "missing"
+OLD: Final = "old_digest"
+"""The digest of the row before, as the change itself told it (replica identity FULL); null where it did not."""
+_SEPARATOR: Final = "\x1f"
+_NULL: Final = "\x00"  # which no text of PostgreSQL's holds
 _BATCH_ROWS: Final = 8_192
 
 Values = tuple[str | None, ...]
@@ -49,16 +55,20 @@ class Parts:
             self._columns = columns
             self._seen |= dict.fromkeys(columns)
 
-    def add(self, head: Head, values: Values, missing: list[str] | None = None) -> None:
-        """Add one change; `missing` names the columns that were not sent."""
+    def add(
+        self, head: Head, values: Values, missing: list[str] | None = None, *, old: Values | None = None
+    ) -> None:
+        """Add one change; `missing` names the columns that were not sent, `old` is the row before as it was told."""
         if missing and not self._lacks:
             self._end_part()
             self._lacks = True
         part = self._part or self._begin_part()
+        # Where DDL has changed the columns, what was told before and after it cannot be compared.
+        before = digest(old) if old is not None and self._columns == self._table.columns else None
         if self._lacks:
-            part.append(*head, *values, missing)
+            part.append(*head, before, *values, missing)
         else:
-            part.append(*head, *values)
+            part.append(*head, before, *values)
         self.count += 1
 
     def finish(self, base: Path) -> Path:
@@ -76,7 +86,11 @@ class Parts:
         return target
 
     def _begin_part(self) -> Series:
-        fields = [*CHANGE_HEAD, *((f"new_{column}", pa.string()) for column in self._columns)]
+        fields = [
+            *CHANGE_HEAD,
+            (OLD, pa.uint64()),
+            *((f"new_{column}", pa.string()) for column in self._columns),
+        ]
         if self._lacks:
             fields.append((MISSING, pa.list_(pa.string())))
         self._files.append(self._folder / f"{self._table.name}.parquet.part{len(self._files)}")
@@ -89,7 +103,7 @@ class Parts:
             self._part = None
 
     def _join(self, base: Path, target: Path) -> None:
-        heads = ", ".join(quote(field.name) for field in CHANGE_HEAD)
+        heads = ", ".join([*(quote(field.name) for field in CHANGE_HEAD), OLD])
         fills = ", ".join(
             self._fill(column) if self._lacks else quote(f"new_{column}") for column in self._seen
         )
@@ -114,3 +128,15 @@ class Parts:
         name = quote(f"new_{column}")
         sent = f"NOT coalesce(list_contains({MISSING}, {literal(column)}), false)"
         return f"(last_value(CASE WHEN {sent} THEN {{'v': {name}}} END IGNORE NULLS) OVER so_far).v AS {name}"
+
+
+def digest(values: Values) -> int:
+    """Return the 64-bit digest of a row in text; `digest_sql` computes the same in DuckDB."""
+    whole = _SEPARATOR.join(_NULL if value is None else value for value in values)
+    return int.from_bytes(md5(whole.encode(), usedforsecurity=False).digest()[8:], "little")
+
+
+def digest_sql(columns: Sequence[str]) -> str:
+    """Return an expression for the digest of the row that stands in these columns."""
+    parts = ", ".join(f"coalesce({quote(column)}, chr(0))" for column in columns)
+    return f"md5_number_lower(concat_ws(chr(31), {parts}))"

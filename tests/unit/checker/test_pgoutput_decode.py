@@ -12,7 +12,9 @@ import pytest
 from checker.schemas import CHANGE_HEAD
 from checker.tables import Table
 from checker.trail import DecodeError, TrailRecord, TrailStatus, to_parquet
-from checker.trail.completeness import Difference, differences
+from checker.trail.completeness import Difference, broken_links, differences
+from checker.trail.messages import Delete, Insert, Relation, Update
+from checker.trail.pgoutput import parse
 from checker.trail.snapshot import Snapshot
 from checker.trail.spool import Frame, Spool
 
@@ -72,7 +74,7 @@ def own(rows: list[dict[str, Any]], *columns: str) -> list[tuple[Any, ...]]:
 def test_a_table_becomes_one_file_with_the_head_first(tmp_path: Path, recorded: list[Frame]) -> None:
     decoded(tmp_path, recorded)
     schema = pq.read_schema(tmp_path / "changes" / "seats.parquet")
-    assert schema.names == [*CHANGE_HEAD.names, *(f"new_{column}" for column in SEATS)]
+    assert schema.names == [*CHANGE_HEAD.names, "old_digest", *(f"new_{column}" for column in SEATS)]
     assert [schema.field(name).type for name in CHANGE_HEAD.names] == CHANGE_HEAD.types
     assert {schema.field(f"new_{column}").type for column in SEATS} == {pa.string()}
     (row,) = changes(tmp_path, "seats")
@@ -83,7 +85,7 @@ def test_a_table_becomes_one_file_with_the_head_first(tmp_path: Path, recorded: 
 def test_joined_parts_have_the_same_schema_as_a_single_one(tmp_path: Path, recorded: list[Frame]) -> None:
     decoded(tmp_path, recorded)
     schema = pq.read_schema(tmp_path / "changes" / "notes.parquet")
-    assert schema.names == [*CHANGE_HEAD.names, "new_id", "new_v", "new_w", "new_extra"]
+    assert schema.names == [*CHANGE_HEAD.names, "old_digest", "new_id", "new_v", "new_w", "new_extra"]
     assert [schema.field(name).type for name in CHANGE_HEAD.names] == CHANGE_HEAD.types
     assert not list((tmp_path / "changes").glob("*.part*"))
 
@@ -247,6 +249,50 @@ def test_a_dropped_frame_is_found(at_rest: Path, recorded: list[Frame]) -> None:
     delete = max(n for n, frame in enumerate(recorded) if frame.data[:1] == b"I")
     decoded(at_rest, [*recorded[:delete], *recorded[delete + 1 :]])
     assert compared(at_rest, "notes") == [Difference(table="notes", key=("9",), how="only in the state")]
+
+
+def links(folder: Path, table: Table) -> list[Difference]:
+    with duckdb.connect() as connection:
+        return broken_links(connection, folder, table.name, table.key, table.columns)
+
+
+def test_each_change_of_a_whole_trail_follows_from_the_one_before(
+    at_rest: Path, recorded: list[Frame]
+) -> None:
+    decoded(at_rest, recorded)
+    assert [links(at_rest, table) for table in TABLES] == [[], [], []]
+
+
+def test_a_lost_change_is_missed_though_another_undid_it(at_rest: Path, recorded: list[Frame]) -> None:
+    """`whole` tells its rows as they were; all of them are gone at rest, so that the fold alone says nothing."""
+    made, updated, _ = of_whole(recorded)
+    for lost in (made, updated):
+        decoded(at_rest, [*recorded[:lost], *recorded[lost + 1 :]])
+        assert compared(at_rest, "whole") == []
+        assert links(at_rest, TABLES[2]) == [
+            Difference(table="whole", key=("1",), how="a change before it is missing")
+        ]
+
+
+def test_a_row_made_twice_lacks_its_end(at_rest: Path, recorded: list[Frame]) -> None:
+    made, _, deleted = of_whole(recorded)
+    frames = list(recorded)
+    frames[deleted] = frames[deleted]._replace(data=frames[made].data)
+    decoded(at_rest, frames)
+    assert [link.table for link in links(at_rest, TABLES[2])] == ["whole"]
+
+
+def of_whole(recorded: list[Frame]) -> tuple[int, int, int]:
+    """Where the only row of `whole` is made, updated and deleted."""
+    relations = [message for frame in recorded if isinstance(message := parse(frame.data), Relation)]
+    oid = next(relation.oid for relation in relations if relation.name == "whole")
+    changes = [(n, parse(frame.data)) for n, frame in enumerate(recorded)]
+    made, updated, deleted = (
+        n
+        for n, message in changes
+        if isinstance(message, Insert | Update | Delete) and message.relation == oid
+    )
+    return made, updated, deleted
 
 
 def test_a_dropped_truncation_is_found(at_rest: Path, recorded: list[Frame]) -> None:
