@@ -115,7 +115,7 @@ def _value(spelled: str, text: str, wanted: Field[Any]) -> int | str:
 def _number(spelled: str, text: str, unit: str) -> float:
     """Read a number with its unit into the wished unit."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([A-Za-z/%]*)", text.strip())
-    scale = _UNITS[unit].get(match[2] or unit) if match else None
+    scale = _UNITS[unit].get(match[2]) if match else None
     if match is None or scale is None:
         units = " or ".join(each for each in _UNITS[unit] if each)
         raise FaultSpellingError(spelled, f"{text!r} where a number{f' in {units}' if units else ''} belongs")

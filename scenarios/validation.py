@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import checker
 from chaos.fault import of_group
 from chaos.nearest import meant
-from checker import assumptions
+from checker import assumptions, thresholds
 from scenarios.habit import habits
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from chaos.fault import Place
+    from checker.brief import Threshold
     from scenarios.scenario import Scenario
     from scenarios.targets.target import Action
 
@@ -72,7 +73,7 @@ def refusals(scenario: Scenario, *, names: Known, actions: Mapping[str, Action])
     yield from _of_the_staff(scenario, names)
     yield from _of_the_crowd(scenario, actions)
     yield from _of_the_faults(scenario, names)
-    yield from _of_the_judgement(scenario, names)
+    yield from _of_the_judgement(scenario, names, actions)
 
 
 def _of_the_sale(scenario: Scenario) -> Iterator[str]:
@@ -146,7 +147,7 @@ def _of_the_faults(scenario: Scenario, names: Known) -> Iterator[str]:
         yield "it plans a fault twice"
 
 
-def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:
+def _of_the_judgement(scenario: Scenario, names: Known, actions: Mapping[str, Action]) -> Iterator[str]:
     if not scenario.invariants:
         yield "it names no invariant, so it could not fail"
     if not scenario.assumptions:
@@ -159,6 +160,41 @@ def _of_the_judgement(scenario: Scenario, names: Known) -> Iterator[str]:
     for assumption in scenario.assumptions:
         if assumption.name not in names.assumptions:
             yield f"there is no assumption {assumption.name!r}.{meant(assumption.name, names.assumptions)}"
+        yield from assumptions.refusals(assumption)
+    yield from _of_what_must_have_been(scenario, actions)
+    for threshold in scenario.thresholds:
+        yield from _of_the_threshold(threshold, actions)
+
+
+def _of_what_must_have_been(scenario: Scenario, actions: Mapping[str, Action]) -> Iterator[str]:
+    """Yield what an assumption asks for that this story cannot bring about, so that it would always be missed."""
+    kinds = {action.kind for action in actions.values()}
+    faults = {
+        word
+        for planned in scenario.faults
+        for word in (planned.name, planned.fault.kind, planned.fault.where)
+    }
+    for assumption in scenario.assumptions:
+        for named in assumption.parameters:
+            kind = named.partition(":")[0]
+            if assumption.name == "happened" and kind not in kinds:
+                yield f"assumption 'happened' of {named!r}: the target has no {kind!r}.{meant(kind, kinds)}"
+            if assumption.name == "landed" and named not in faults:
+                planned = f"it plans: {', '.join(sorted(faults))}" if faults else "it plans none"
+                yield f"assumption 'landed' of {named!r} is about none of its faults; {planned}"
+
+
+def _of_the_threshold(threshold: Threshold, actions: Mapping[str, Action]) -> Iterator[str]:
+    """Yield why a threshold cannot be measured, or cannot be kept."""
+    kinds = {action.kind for action in actions.values()}
+    if threshold.name not in thresholds.NAMES:
+        yield f"there is no threshold {threshold.name!r}; there are: {', '.join(thresholds.NAMES)}"
+    if threshold.operation not in kinds:
+        near = meant(threshold.operation, kinds)
+        yield f"threshold {threshold.name!r} is about {threshold.operation!r}, which the target has not.{near}"
+    for name, value in threshold.parameters.items():
+        if name.endswith("_seconds") and not (isinstance(value, int | float) and 0 < value < math.inf):
+            yield f"threshold {threshold.name!r} of {threshold.operation!r} needs {name} above 0, not {value!r}"
 
 
 def _stems(folder: Traversable) -> Iterator[str]:

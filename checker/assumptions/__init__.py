@@ -5,6 +5,7 @@ from __future__ import annotations
 from checker.assumptions.events import happened, landed
 from checker.assumptions.load import load_healthy, release_skew
 from checker.assumptions.overlap import contended, in_flight_together
+from checker.assumptions.parameters import refusals
 from checker.assumptions.registry import always, names, premise
 from checker.assumptions.rows import became
 from checker.assumptions.soundness import clocks_comparable, history_complete, trail_complete
@@ -22,6 +23,7 @@ __all__ = [
     "load_healthy",
     "names",
     "premise",
+    "refusals",
     "release_skew",
     "states_known",
     "trail_complete",

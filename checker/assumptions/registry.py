@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Measure = Callable[[Evidence, Parameters], Measured]
 
 _MEASURES: dict[str, tuple[Kind, Measure]] = {}
-_OF_EVIDENCE: dict[str, Callable[..., Assumption]] = {}
+_CONSTRUCTORS: dict[str, Callable[..., Assumption]] = {}
 
 
 def measures(constructor: Callable[..., Assumption], kind: Kind) -> Callable[[Measure], Measure]:
@@ -37,8 +37,7 @@ def measures(constructor: Callable[..., Assumption], kind: Kind) -> Callable[[Me
 
     def register(measure: Measure) -> Measure:
         _MEASURES[constructor.__name__] = (kind, measure)
-        if kind == "evidence":
-            _OF_EVIDENCE[constructor.__name__] = constructor
+        _CONSTRUCTORS[constructor.__name__] = constructor
         return measure
 
     return register
@@ -51,7 +50,12 @@ def names(kind: Kind) -> tuple[str, ...]:
 
 def always() -> tuple[Assumption, ...]:
     """Return the assumptions of evidence, with their usual limits: every run makes them, whether it says so or not."""
-    return tuple(constructor() for constructor in _OF_EVIDENCE.values())
+    return tuple(_CONSTRUCTORS[name]() for name, (kind, _) in _MEASURES.items() if kind == "evidence")
+
+
+def constructor(name: str) -> Callable[..., Assumption] | None:
+    """Return the function by which scenarios name an assumption; None where there is no such."""
+    return _CONSTRUCTORS.get(name)
 
 
 def premise(evidence: Evidence, assumption: Assumption) -> Premise:

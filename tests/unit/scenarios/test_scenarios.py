@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from chaos.faults import Cut, Kill, at, when
 from checker.assumptions import happened
-from checker.brief import Assumption
+from checker.brief import Assumption, Threshold
 from lastseat.reach import CONDITIONS, places
 from lastseat.workers import KINDS
 from scenarios import registry, validation
@@ -18,6 +18,7 @@ from scenarios.habit import habits
 from scenarios.plan import lay_plan, people
 from scenarios.targets.builtin import ACTIONS, Builtin
 from scenarios.targets.target import Actor, Node, Stage, Subject
+from scenarios.thresholds import p99, recovers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,14 @@ def sale(**changes: object) -> Scenario:
     return replace(RACE, sale=replace(RACE.sale, **changes))  # type: ignore[arg-type]  # a test may replace any field or part
 
 
+def assuming(name: str, parameters: dict[str, Any] | None = None) -> Scenario:
+    return replace(RACE, assumptions=(Assumption(name=name, kind="vacuity", parameters=parameters or {}),))
+
+
+def limited(threshold: Threshold) -> Scenario:
+    return replace(RACE, thresholds=(threshold,))
+
+
 IMPOSSIBLE = {
     "there is no habit 'lurker'": crowd(habits={"lurker": 1.0}),
     "sum to 0.5": crowd(habits={"racer": 0.5}),
@@ -91,6 +100,27 @@ IMPOSSIBLE = {
     "an invariant twice": replace(RACE, invariants=("never_oversold", "never_oversold")),
     "it names no assumption": replace(RACE, assumptions=()),
     "no assumption 'hapened'": replace(RACE, assumptions=(Assumption(name="hapened", kind="vacuity"),)),
+    "'happened' names nothing": assuming("happened"),
+    "write kind:outcome": assuming("happened", {"hold": 1}),
+    "the target has no 'holt'. Did you mean 'hold'?": assuming("happened", {"holt:ok": 1}),
+    "'hold:ok' 0 times": assuming("happened", {"hold:ok": 0}),
+    "is about none of its faults; it plans none": assuming("landed", {"redis": 1}),
+    "write table:STATE": assuming("became", {"holds": 1}),
+    "no such table has states": assuming("became", {"permits:OUT": 1}),
+    "there is no such state; there are: ACTIVE, CONFIRMED": assuming("became", {"holds:GONE": 1}),
+    "'contended' lacks at_least_share": assuming("contended"),
+    "at_least_share from 0 to 1, not 50": assuming("contended", {"at_least_share": 50}),
+    "at_least of 1 or more, a whole number, not 0": assuming("in_flight_together", {"at_least": 0}),
+    "a number for at_least, not 'many'": assuming("in_flight_together", {"at_least": "many"}),
+    "lag_ms_p99_max of 0 or more, not -1": assuming("load_healthy", {"lag_ms_p99_max": -1}),
+    "has no parameter 'lag_ms_p50_max'; it takes": assuming("load_healthy", {"lag_ms_p50_max": 1}),
+    "'history_complete' has no parameter 'at_least'; it takes none": assuming(
+        "history_complete", {"at_least": 1}
+    ),
+    "there is no threshold 'p42'": limited(Threshold(name="p42", operation="hold")),
+    "which the target has not. Did you mean 'hold'?": limited(p99("holt", below_seconds=1)),
+    "needs below_seconds above 0, not 0": limited(p99("hold", below_seconds=0)),
+    "needs within_seconds above 0, not -1": limited(recovers("hold", within_seconds=-1)),
     "fault cut:payment@1s+1s breaks 'payment'": replace(
         RACE, faults=(at(seconds=1, inject=Cut("payment"), heal_after=1),)
     ),
