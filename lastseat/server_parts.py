@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lastseat.valkey import Valkey
 
 MARK = "lastseat:mark"
+MARK_SECONDS = 3_600
+"""Long enough for any fault; the bench leaves no key behind that never ends."""
 
 
 @dataclass(slots=True)
@@ -145,7 +147,7 @@ class RedisPart:
 
     async def write_mark(self, text: str) -> None:
         """Put a mark among the content. Raises PartError."""
-        await self._ask(lambda client: client.set(MARK, text))
+        await self._ask(lambda client: client.set(MARK, text, ex=MARK_SECONDS))
 
     async def read_mark(self) -> str:
         """Read the mark again; empty when it is gone. Raises PartError."""
