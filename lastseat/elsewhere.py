@@ -41,6 +41,16 @@ _FACTS = """
 """
 
 
+async def refuse(database_url: str | None, redis_url: str | None, toxiproxy_url: str | None) -> None:
+    """Look at the servers that are given, before anything is started: raises UsageError, or LabError for one that is silent."""
+    if database_url:
+        await postgres(database_url)
+    if redis_url:
+        await valkey(redis_url)
+    if toxiproxy_url:
+        await toxiproxy(toxiproxy_url)
+
+
 async def postgres(url: str) -> Postgres:
     """Return a PostgreSQL server that fits; raises UsageError saying what does not, LabError when it is silent."""
     parts = _split(url, "--database-url", ("postgresql", "postgres"))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LATEST = "latest"
+UP = "up"
+"""Where `lastseat up` keeps its logs, beside the folders of scenarios."""
 SAME_SECOND_MAX = 1_000
 
 

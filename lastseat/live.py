@@ -58,7 +58,7 @@ class Plain:
 
     def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
         """Print the counts, at most once a second, and the last of them."""
-        self._counts = _counts(done, total, ok, fail, info)
+        self._counts = f"{_counts(done, ok, fail, info)} · {total:,} buyers expected"
         if time.monotonic() - self._spoke >= PLAIN_SECONDS_BETWEEN:
             self._say_counts()
 
@@ -96,7 +96,8 @@ class Screen:
         self._live = live
         self._words = ""
         self._since = time.monotonic()
-        self._counts: tuple[int, int, int, int, int] | None = None
+        self._share = (0, 0)
+        self._counts = ""
         self._faults: tuple[str, ...] = ()
         self._detail = ""
         self._spinner = Spinner("dots")
@@ -104,12 +105,12 @@ class Screen:
     def phase(self, words: str) -> None:
         """Leave the finished phase on the screen with its time, and show the next."""
         self._finish()
-        self._words, self._since, self._counts, self._detail = words, time.monotonic(), None, ""
+        self._words, self._since, self._counts, self._detail = words, time.monotonic(), "", ""
         self._draw()
 
     def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
         """Move the bar."""
-        self._counts = (done, total, ok, fail, info)
+        self._share, self._counts = (done, total), _counts(done, ok, fail, info)
         self._draw()
 
     def faults(self, active: tuple[str, ...]) -> None:
@@ -126,7 +127,7 @@ class Screen:
         """Print the result above the live block, under its finished phases."""
         self._finish()
         self._words = ""
-        self._console.print(Text(words, style="bold"))
+        self._leave(Text(words, style="bold"))
 
     def notice(self, words: str) -> None:
         """Print a line above the live block."""
@@ -144,35 +145,41 @@ class Screen:
         line = Text.assemble(
             ("  ✓ ", "green"), self._words, (f"  {time.monotonic() - self._since:.1f} s", "dim")
         )
-        if self._counts is not None:
-            line.append(f"  {_counts(*self._counts)}", style="dim")
-        self._console.print(line)
+        apart = line.cell_len + 2 + len(self._counts) > self._console.width
+        if self._counts and not apart:
+            line.append(f"  {self._counts}", style="dim")
+        self._leave(line)
+        if self._counts and apart:
+            self._leave(_line(f"    {self._counts}", "dim"))
+
+    def _leave(self, line: Text) -> None:
+        """Print one line above the live block; cut, not wrapped, and Rich forgets that of a text by itself."""
+        self._console.print(line, no_wrap=True, overflow="ellipsis")
 
     def _draw(self) -> None:
         head = Table.grid(padding=(0, 1))
-        self._spinner.update(text=Text(self._words))
+        self._spinner.update(text=_line(self._words))
         head.add_row(Text(" "), self._spinner)
         rows: list[Table | Text | ProgressBar] = [head]
-        if self._counts is not None:
-            done, total, *_ = self._counts
+        if self._counts:
+            done, total = self._share
             bar = Table.grid(padding=(0, 1))
-            bar.add_row(
-                Text("   "),
-                ProgressBar(total=total, completed=min(done, total), width=30),
-                Text(_counts(*self._counts)),
-            )
-            rows.append(bar)
+            bar.add_row(Text("   "), ProgressBar(total=total, completed=min(done, total), width=30))
+            rows += [bar, _line(f"    {self._counts}")]
         if self._faults:
-            rows.append(Text(f"    in force: {', '.join(self._faults)}", style="red"))
+            rows.append(_line(f"    in force: {', '.join(self._faults)}", "red"))
         if self._detail:
-            rows.append(Text(f"    {self._detail}", style="dim"))
+            rows.append(_line(f"    {self._detail}", "dim"))
         self._live.update(Group(*rows))
 
 
-def _counts(done: int, total: int, ok: int, fail: int, info: int) -> str:
-    return (
-        f"{done:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown · {total:,} buyers expected"
-    )
+def _line(words: str, style: str = "") -> Text:
+    """Return one line that is cut rather than wrapped: what moves under the eye must keep its height."""
+    return Text(words, style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _counts(done: int, ok: int, fail: int, info: int) -> str:
+    return f"{done:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from chaos.network import NetworkError
 from checker.seal import seal
 from checker.trail import DecodeError, SpoolError, TrailError
 from checker.verdict import Judgement, outrank
+from lastseat import elsewhere
 from lastseat import folder as folders
 from lastseat.briefing import brief
 from lastseat.drawing import Drawing
@@ -127,6 +128,8 @@ class Season:
 
 async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, telling: Progress) -> None:
     """Play the turns; what became of each is kept in `season`, also when a later one ends the whole by an error."""
+    servers = setting.servers
+    await elsewhere.refuse(servers.database_url, servers.redis_url, servers.toxiproxy_url)
     folder = folders.create(turns[0].runs, turns[0].filed)
     async with Drawing.open(folder / "logs" / "drawing.log", wanted=setting.drawn) as drawing:
         async with _lab(setting.servers, turns, folder, telling) as lab:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lastseat import elsewhere
 from lastseat import folder as folders
 from lastseat.console import screen
 from lastseat.errors import LabError
+from lastseat.folder import UP
 from lastseat.interruptible import run
 from lastseat.lab import Lab
 from lastseat.nodes import Deployer
@@ -56,13 +58,13 @@ def stay_up(runs: Path, *, servers: Servers, mutant: str | None, as_json: bool) 
 
 
 async def _stay(runs: Path, *, servers: Servers, mutant: str | None, as_json: bool) -> None:
-    folder = folders.create(runs, "up")
+    await elsewhere.refuse(servers.database_url, servers.redis_url, None)
+    folder = folders.create(runs, UP)
     target = Builtin()
     async with Lab.start(
         folder=folder,
         database_url=servers.database_url,
         redis_url=servers.redis_url,
-        toxiproxy_url=servers.toxiproxy_url,
         with_toxiproxy=False,
     ) as lab:
         dsn = await lab.create_database(DATABASE)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from chaos import mutants
 from chaos.faults import FaultSpellingError, parse
 from chaos.nearest import meant
+from checker.binding import refuse_unbound
 from checker.invariants import InvariantError
 from checker.invariants import load as load_invariants
 from lastseat.choosing import choose
@@ -16,7 +17,7 @@ from lastseat.reach import CONDITIONS, places
 from lastseat.request import Request
 from lastseat.workers import KINDS
 from scenarios import registry, validation
-from scenarios.targets.builtin import ACTIONS
+from scenarios.targets.builtin import ACTIONS, Builtin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,12 +95,15 @@ def known_mutant(name: str) -> None:
 
 
 def known_invariants(folders: tuple[Path, ...]) -> None:
-    """Raise UsageError unless every .sql file of these folders is an invariant."""
+    """Raise UsageError unless every file of these folders is an invariant whose tables and columns there are."""
     try:
-        load_invariants(folders)
+        there = load_invariants(folders)
+        own = there.keys() - load_invariants().keys()
+        refuse_unbound([there[name] for name in sorted(own)], Builtin().tables)
     except InvariantError as bad:
         raise UsageError(
-            _sentence(bad), remedy="See checker/invariants/ for files that can be taken as a model."
+            _sentence(bad),
+            remedy="See checker/invariants/ for files that can be taken as a model, and checker/canonical.py for the tables.",
         ) from bad
 
 

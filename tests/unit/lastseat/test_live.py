@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 
+import pytest
 from rich.console import Console
 
 from lastseat.live import progress
@@ -35,3 +37,33 @@ def test_a_terminal_keeps_the_finished_phases() -> None:
     said = _spoken(terminal=True)
     assert "✓ the crowd comes" in said.replace("\x1b[32m", "").replace("\x1b[0m", "")
     assert "the stand-in is used" in said
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_of_a_terminal_wraps(width: int) -> None:
+    out = io.StringIO()
+    with progress(Console(file=out, force_terminal=True, width=width, color_system=None)) as telling:
+        telling.phase("the crowd comes, and 12 faults")
+        telling.faults(
+            ("cut:redis@2s+2s", "blackhole:pg-a/upstream@1s+500ms", "latency:pg=100ms,jitter=20ms")
+        )
+        telling.load(done=20_000, total=20_000, ok=2_000, fail=17_500, info=500)
+        telling.detail(
+            "still unsettled: 12 holds whose time is over, 3 notices that nobody has delivered, 1 lease"
+        )
+        telling.result(
+            "12 of 24  ? boot_without_redis: Inconclusive: nothing was violated, nothing is proven"
+        )
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out.getvalue()).replace("\r", "\n").splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= width
+    begun = ("✓", "?", "⠋", "━", "in force", "still", "12 of", "20,000")
+    assert [line for line in lines if line.strip() and not any(word in line for word in begun)] == []
+
+
+def test_at_eighty_columns_the_counts_are_told_whole() -> None:
+    out = io.StringIO()
+    with progress(Console(file=out, force_terminal=True, width=80, color_system=None)) as telling:
+        telling.phase("the crowd comes, and 1 fault")
+        telling.load(done=20_000, total=20_000, ok=2_000, fail=17_500, info=500)
+    said = "20,000 operations · 2,000 ok · 17,500 refused · 500 unknown"
+    assert said in out.getvalue()

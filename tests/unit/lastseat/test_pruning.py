@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lastseat.pruning import removable
+from lastseat.pruning import forgotten, prune, removable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,8 @@ def played(runs: Path, name: str, said: str | None, *, scenario: str = "rush", d
     if said is not None:
         (folder / "verdict.json").write_text(said)
     then = time.time() - days_old * 86_400
-    os.utime(folder, (then, then))
+    for part in (folder / "logs", folder):
+        os.utime(part, (then, then))
     return folder
 
 
@@ -67,3 +68,38 @@ def test_links_and_foreign_folders_are_left_alone(runs: Path) -> None:
 
 def test_no_runs_are_no_mistake(runs: Path) -> None:
     assert removable(runs / "nowhere", keep=1) == []
+
+
+def test_what_labs_left_that_were_only_up_goes_after_a_day(runs: Path) -> None:
+    old = played(runs, "2026-01-01T00-00-00Z", None, scenario="up", days_old=2)
+    played(runs, "2026-01-03T00-00-00Z", None, scenario="up")
+    assert forgotten(runs) == [old]
+    assert removable(runs, keep=0) == []
+
+
+def test_a_lab_that_still_writes_its_logs_is_up(runs: Path) -> None:
+    folder = played(runs, "2026-01-01T00-00-00Z", None, scenario="up", days_old=2)
+    (folder / "logs" / "postgres.log").write_text("checkpoint")
+    os.utime(folder, (0, 0))
+    assert forgotten(runs) == []
+
+
+def test_labs_that_were_up_take_no_room_from_runs_that_stay(runs: Path) -> None:
+    played(runs, "2026-01-01T00-00-00Z", VALID)
+    played(runs, "2026-01-02T00-00-00Z", None, scenario="up", days_old=2)
+    assert removable(runs, keep=1) == []
+
+
+def test_the_folder_of_a_scenario_goes_with_its_last_run(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played(runs, "2026-01-01T00-00-00Z", VALID)
+    played(runs, "2026-01-01T00-00-00Z", INVALID, scenario="outage")
+    prune(runs, keep=0)
+    assert sorted(path.name for path in runs.iterdir()) == ["outage", "rush"], (
+        "a run may be about to begin there"
+    )
+    os.utime(runs / "rush", (0, 0))
+    prune(runs, keep=0)
+    assert [path.name for path in runs.iterdir()] == ["outage"]
+    assert "rush, which was empty" in capsys.readouterr().out

@@ -107,3 +107,52 @@ def test_a_shard_without_a_scenario_says_so_and_is_no_failure(tmp_path: Path) ->
 def test_the_version_is_told() -> None:
     told = CliRunner().invoke(app, ["--version"])
     assert (told.exit_code, told.output) == (0, f"lastseat {version('lastseat')}\n")
+
+
+OWN = """\
+-- name: own
+-- sentence: All is well.
+-- needs: state
+-- rests on: nothing
+-- catches: nothing
+
+-- looked at
+SELECT count(*) FROM state.holds;
+
+-- counter-examples
+SELECT colour FROM state.holds;
+"""
+
+
+def test_an_invariant_of_ones_own_that_names_a_column_there_is_not_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.sql").write_text(OWN)
+    words = ["run", "node_kill", "--invariants", str(tmp_path / "mine"), "--runs-dir", str(tmp_path / "runs")]
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code == ExitCode.USAGE
+    assert "colour" in refused.output
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "url"),
+    [
+        ("--database-url", "postgresql://u:sesame@192.0.2.1/x"),
+        ("--redis-url", "http://127.0.0.1:1"),
+        ("--toxiproxy-url", "nonsense"),
+    ],
+)
+def test_a_server_that_may_not_be_used_is_told_before_anything_is_made(
+    option: str, url: str, tmp_path: Path
+) -> None:
+    refused = CliRunner().invoke(app, ["run", "node_kill", option, url, "--runs-dir", str(tmp_path)])
+    assert refused.exit_code == ExitCode.USAGE
+    assert option in refused.output
+    assert "the lab" not in refused.output
+    assert "sesame" not in refused.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_up_takes_no_proxy_as_it_lays_no_link_through_one() -> None:
+    refused = CliRunner().invoke(app, ["up", "--toxiproxy-url", "http://127.0.0.1:8474"])
+    assert refused.exit_code == ExitCode.USAGE
