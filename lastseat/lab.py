@@ -50,6 +50,7 @@ class Lab:
     proxy: Toxiproxy | None
     ports: set[int]
     _databases: list[str] = field(default_factory=list)
+    _dropping: list[asyncio.Task[None]] = field(default_factory=list)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -136,6 +137,10 @@ class Lab:
         await databases.drop(self.postgres.admin_dsn, name)
         self._databases.remove(name)
 
+    def drop_behind(self, dsn: str) -> None:
+        """Drop a database beside whatever comes next; one that could not be dropped goes with the lab."""
+        self._dropping.append(asyncio.create_task(self.drop_database(dsn)))
+
     async def flush_redis(self) -> None:
         """Remove every key of the lab's Redis database."""
         async with redis.from_url(self.redis_url) as client:
@@ -162,6 +167,10 @@ class Lab:
 
     async def _drop_databases(self) -> None:
         if self.postgres.embedded:  # they end with the server's data folder
+            for task in self._dropping:
+                task.cancel()
+        await asyncio.gather(*self._dropping, return_exceptions=True)
+        if self.postgres.embedded:
             return
         for name in list(self._databases):
             await databases.drop(self.postgres.admin_dsn, name)

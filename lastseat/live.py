@@ -124,9 +124,7 @@ class Screen:
         self._draw()
 
     def result(self, words: str) -> None:
-        """Print the result above the live block, under its finished phases."""
-        self._finish()
-        self._words = ""
+        """Print the result above the live block: it falls while the next scenario is under way."""
         self._leave(Text(words, style="bold"))
 
     def notice(self, words: str) -> None:

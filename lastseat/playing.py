@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from checker.verdict import Judgement
 from lastseat.console import say_error, screen
+from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import ExitCode, LabError
 from lastseat.interruptible import run
 from lastseat.live import progress
 from lastseat.options import Until
-from lastseat.season import Season, Setting, Turn, play_season
+from lastseat.season import play_season
 from lastseat.wishes import found
 from reports.github import annotate
 from reports.rates import print_rates
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from checker.verdict import Verdict
+    from lastseat.docket import Judged
     from lastseat.request import Request
-    from lastseat.season import Judged
 
 _ENDS: Final = {
     Until.NEVER: frozenset[Judgement](),
@@ -48,7 +49,7 @@ def play_all(request: Request) -> ExitCode:
         servers=request.servers,
         invariant_folders=request.invariant_folders,
         summary=lambda judged: summary(judged.verdict),
-        needless=needless(request.until),
+        needless=None if request.until is Until.NEVER else needless(request.until),
     )
     try:
         with progress(console) as telling:

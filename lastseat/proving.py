@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from chaos import mutants
 from lastseat.console import say_error, screen
+from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import LabError, UsageError
 from lastseat.interruptible import run
 from lastseat.live import progress
 from lastseat.matrix import Attempt, Control, Fate, Matrix, Row, attempt
 from lastseat.request import Request
-from lastseat.season import Season, Setting, Turn, play_season
+from lastseat.season import play_season
 from lastseat.track_record import print_matrix, write_page
 from lastseat.wishes import found
 from reports.terminal import summary
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.mutants import Mutant
+    from lastseat.docket import Judged
     from lastseat.errors import ExitCode
     from lastseat.request import Servers
-    from lastseat.season import Judged
 
 FILED: Final = "mutants"
 """The folder below the runs in which each bug has a folder of its own, and each control one of its scenario's name."""

@@ -97,8 +97,8 @@ def mutants_page() -> str:
         if each.harmless
     ]
     if harmless:
-        head = ("name", "what it does", "public reports", "why nothing has to catch it")
-        lines += ["", "## Those that cannot bite", "", *_table(head, harmless)]
+        why = ("name", "what it does", "public reports", "why nothing has to catch it")
+        lines += ["", "## Those that cannot bite", "", *_table(why, harmless)]
     return _page(lines)
 
 

@@ -125,7 +125,6 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         await dismiss(service)
         await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
         await trail.drain(deadline_seconds=DRAIN_SECONDS)
-        trail.to_parquet()
     write_faults(folder, faults)
     write_effects(folder, [desk.ledger for desk in service.providers.values()])
     return Played(load=summary, faults=faults, links=course.proxied)

@@ -14,9 +14,10 @@ from rich.console import Console
 from chaos.faults import Latency, at
 from checker.assumptions import happened, landed
 from lastseat import season as seasons
+from lastseat.docket import Season, Setting, Turn
 from lastseat.live import Plain
 from lastseat.request import Servers
-from lastseat.season import Season, Setting, Turn, play_season
+from lastseat.season import play_season
 from scenarios import registry
 from scenarios.arrivals import steady
 

@@ -49,15 +49,15 @@ async def test_a_report_that_fails_is_named_and_costs_no_other(judged: Path, tmp
 
 async def test_a_drawing_process_that_dies_is_told_and_not_waited_for(judged: Path, tmp_path: Path) -> None:
     async with Drawing.open(tmp_path / "drawing.log") as drawing:
-        drawing._process.kill()
-        await drawing._process.wait()
+        drawing.clerk.process.kill()
+        await drawing.clerk.process.wait()
         drawing.draw(judged, tmp_path / "runs")
         async with asyncio.timeout(10):
             (problem,) = await drawing.finish()
-    assert "drawing process has ended" in problem
+    assert "its process has ended" in problem
 
 
 async def test_it_ends_with_the_block_whatever_it_is_doing(tmp_path: Path) -> None:
     async with Drawing.open(tmp_path / "drawing.log") as drawing:
-        process = psutil.Process(drawing._process.pid)
+        process = psutil.Process(drawing.clerk.process.pid)
     assert not process.is_running()

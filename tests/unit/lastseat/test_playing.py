@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from checker.verdict import Judgement, Verdict
+from lastseat.docket import Judged, Season, Turn
 from lastseat.errors import ExitCode, LabError
 from lastseat.options import Until
 from lastseat.playing import at_length, needless, turns
 from lastseat.request import Request
-from lastseat.season import Judged, Season, Turn
 from reports.terminal import Outcome
 from scenarios import registry
 

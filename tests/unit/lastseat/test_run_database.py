@@ -1,4 +1,4 @@
-"""What broke a run is what is told of it, though its database cannot be dropped any more either."""
+"""A run has a database of its own, and waits for no database to be gone."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ from typing import Any
 
 import pytest
 
-from lastseat.errors import LabError
-from lastseat.run import database
+from lastseat.own_database import database
 
 
-class Gone:
-    """A lab whose PostgreSQL has gone since the database was made."""
+class Server:
+    """A lab that notes which databases are to go."""
+
+    def __init__(self) -> None:
+        self.going: list[str] = []
 
     async def create_database(self, name: str, template: str) -> str:
         return f"postgresql://127.0.0.1/{name}?{template}"
 
-    async def drop_database(self, dsn: str) -> None:
-        raise LabError(f"PostgreSQL does not let the lab in to drop {dsn}")
+    def drop_behind(self, dsn: str) -> None:
+        self.going.append(dsn)
 
 
-async def test_the_first_failure_is_the_one_that_is_told() -> None:
-    lab: Any = Gone()
+async def test_what_breaks_a_run_is_told_and_its_database_goes_all_the_same() -> None:
+    lab: Any = Server()
     with pytest.raises(LookupError, match="the load is lost"):
         async with database(lab, "sale", "template", None):
             raise LookupError("the load is lost")
+    assert lab.going == ["postgresql://127.0.0.1/sale?template"]
 
 
-async def test_a_database_that_cannot_be_dropped_after_a_run_that_went_well_is_told() -> None:
-    lab: Any = Gone()
-    with pytest.raises(LabError, match="to drop"):
-        async with database(lab, "sale", "template", None):
-            pass
+async def test_it_goes_after_a_run_and_not_before() -> None:
+    lab: Any = Server()
+    async with database(lab, "sale", "template", None) as dsn:
+        assert lab.going == []
+    assert lab.going == [dsn]

@@ -1,0 +1,93 @@
+"""A process beside the lab that takes one order a line and answers each with a line, in turn.
+
+What is costly to load, or to compute, is done there: it warms up while the lab does, and works beside the next scenario.
+The two lines are JSON; it ends when its input does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from lastseat.processes import die_with_parent
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+Asked = TypeVar("Asked", bound=msgspec.Struct)
+LINE_BYTES_MAX = 1 << 20
+
+
+class ClerkGone(Exception):  # noqa: N818 - says what is the case
+    """The process has ended, or is not done in time."""
+
+
+class Clerk:
+    """The process, as the runner sees it; see `open`. Where none is wanted, there is none, and nothing may be ordered."""
+
+    def __init__(self, process: Process | None) -> None:
+        self.process = process
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, module: str, log: Path, *, wanted: bool = True) -> AsyncIterator[Clerk]:
+        """Start `python -m module`; it is ended at the end of the block, by force, so what is still wanted comes first."""
+        if not wanted:
+            yield cls(None)
+            return
+        with log.open("ab") as output:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", module),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=output,
+                start_new_session=True,  # the terminal's Ctrl-C is the runner's to answer
+                limit=LINE_BYTES_MAX,
+            )
+        try:
+            yield cls(process)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+    def order(self, what: msgspec.Struct) -> None:
+        """Order something, and go on; a process that has ended is told by `answer`."""
+        if self.process is not None and self.process.stdin is not None:
+            self.process.stdin.write(msgspec.json.encode(what) + b"\n")
+
+    async def answer(self, within_seconds: float) -> bytes:
+        """Return the answer to the oldest order that has none yet; raises ClerkGone."""
+        stream = self.process.stdout if self.process is not None else None
+        try:
+            line = await asyncio.wait_for(stream.readline(), within_seconds) if stream is not None else b""
+        except TimeoutError:
+            raise ClerkGone(f"not done within {within_seconds:g} s") from None
+        if not line:
+            raise ClerkGone("its process has ended")
+        return line
+
+
+def serve(
+    kind: type[Asked],
+    do: Callable[[Asked], msgspec.Struct],
+    *,
+    niceness: int,
+    warm: Callable[[], object] = lambda: None,
+) -> None:
+    """Warm up, and do what is ordered until the input ends, whenever nobody who matters more wants the processor."""
+    die_with_parent(signal.SIGKILL)
+    os.nice(niceness)
+    warm()
+    for line in sys.stdin.buffer:
+        order = msgspec.json.decode(line, type=kind)
+        sys.stdout.buffer.write(msgspec.json.encode(do(order)) + b"\n")
+        sys.stdout.buffer.flush()
