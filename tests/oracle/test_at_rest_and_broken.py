@@ -271,3 +271,10 @@ def test_a_lock_that_outlives_the_load_is_caught(plane: Plane) -> None:
     plane.sample("database", "idle_in_transaction_seconds", 0, at=100)
     plane.sample("database", "advisory_locks", 1, at=100)
     assert plane.violated() == {LEAKED}
+
+
+def test_a_lock_that_only_the_end_of_the_service_frees_is_caught(plane: Plane) -> None:
+    plane.sample("database", "advisory_locks", 1, at=1_890)
+    plane.sample("unsettled", "open transactions", 0, at=1_900)
+    plane.sample("database", "advisory_locks", 0, at=1_950)
+    assert plane.violated() == {LEAKED}

@@ -17,6 +17,9 @@ WHERE s.source = 'database' AND s.metric = 'idle_in_transaction_seconds' AND s.v
 UNION ALL
 -- Who still looks for work has a statement under way now and then: what was leaked is open at each of the last looks.
 SELECT max(mono_ns), metric, min(value) FROM (
-    FROM samples WHERE source = 'unsettled' AND metric = 'open transactions' OR source = 'database' AND metric = 'advisory_locks'
+    FROM samples WHERE source = 'unsettled' AND metric = 'open transactions'
+        -- Locks are still seen when the service has ended, and has let them go by that.
+        OR source = 'database' AND metric = 'advisory_locks' AND mono_ns <= coalesce(
+            (SELECT max(mono_ns) FROM samples WHERE source = 'unsettled' AND metric = 'open transactions'), mono_ns)
     QUALIFY row_number() OVER (PARTITION BY metric ORDER BY mono_ns DESC) <= CASE metric WHEN 'advisory_locks' THEN 1 ELSE 20 END
 ) GROUP BY metric HAVING min(value) > 0;
