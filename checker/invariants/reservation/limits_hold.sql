@@ -3,7 +3,7 @@
 -- needs: trail, resources.owner_limit, holds.owner, holds.state
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: user-limit-race, timeout-orphan
+-- catches: user-limit-race, timeout-orphan, fail-mode-wrong
 
 -- looked at
 SELECT count(*) FROM made
