@@ -38,8 +38,14 @@ def _in_flight_together(evidence: Evidence, parameters: Parameters) -> Measured:
     least, least_share = int(parameters["at_least"]), float(parameters.get("at_least_share", 0.5))
     races, reached, median, highest = evidence.row(
         """
-        WITH flights AS (
-            SELECT coalesce(race, -1) AS race, sent_ns, coalesce(done_ns, 9223372036854775807) AS done_ns FROM operations
+        -- What never ended, not even by its deadline, was under way no longer than the longest that did, nor after the load.
+        WITH ended AS (
+            SELECT coalesce(max(done_ns - sent_ns), 0) AS longest_ns, max(greatest(sent_ns, done_ns)) AS last_ns FROM operations
+        ),
+        flights AS (
+            SELECT coalesce(race, -1) AS race, sent_ns,
+                coalesce(done_ns, least(sent_ns + (SELECT longest_ns FROM ended), (SELECT last_ns FROM ended))) AS done_ns
+            FROM operations
             WHERE sent_ns IS NOT NULL AND (race IS NOT NULL OR NOT EXISTS (FROM operations WHERE race IS NOT NULL))
         ),
         -- An answer and a request of the same instant did not overlap: the answer (-1) sorts first.

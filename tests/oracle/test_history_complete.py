@@ -26,6 +26,18 @@ def test_a_lost_shard_convicts_nobody(run: Run) -> None:
     assert "nothing from load process 1" in (unattempted.reason or "")
 
 
+def test_with_a_lost_shard_nothing_is_proven(run: Run) -> None:
+    run.given(shards=2)
+    run.resource("r", capacity=1)
+    run.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    run.refused("r", sent=4, done=5, key="k1", shard=1)
+    assert run.verdict().judgement is Judgement.VALID
+    run.operations = [operation for operation in run.operations if operation["shard"] == 0]
+    verdict = run.verdict()
+    assert verdict.judgement is Judgement.UNKNOWN
+    assert any("nothing from load process 1" in reason for reason in verdict.reasons)
+
+
 def test_a_gap_in_a_shard_makes_the_history_incomplete(run: Run) -> None:
     for number in range(3):
         run.refused("r", sent=number, done=5, key=f"k{number}")

@@ -129,10 +129,19 @@ def test_in_flight_together_is_the_most_of_a_race_that_were_unanswered_at_once(
     assert run.premise(in_flight_together(at_least=least)).holds is holds
 
 
-def test_an_operation_that_was_never_answered_stays_in_flight(run: Run) -> None:
+@pytest.mark.parametrize(("sent", "holds"), [(3, True), (900, False)])
+def test_an_operation_that_never_ended_was_in_flight_no_longer_than_the_longest_that_did(
+    run: Run, sent: float, holds: bool
+) -> None:
     run.operation("hold", "r", sent=1, done=None, outcome="info", key="a", race=1)
-    run.refused("r", sent=900, done=901, key="b", race=1)
-    assert run.premise(in_flight_together(at_least=2)).holds
+    run.refused("r", sent=sent, done=sent + 10, key="b", race=1)
+    assert run.premise(in_flight_together(at_least=2)).holds is holds
+
+
+def test_where_nothing_ended_nobody_knows_how_long_anything_was_in_flight(run: Run) -> None:
+    for number in range(3):
+        run.operation("hold", "r", sent=1 + number, done=None, outcome="info", key=f"k{number}", race=1)
+    assert not run.premise(in_flight_together(at_least=2)).holds
 
 
 def test_operations_of_different_races_are_not_together(run: Run) -> None:

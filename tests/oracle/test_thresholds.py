@@ -25,6 +25,7 @@ def rush(plane: Plane) -> Plane:
     plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
     plane.sample("load/0", "arrivals", 100)
     plane.sample("load/0", "dropped", 0)
+    plane.sample("load/0", "lag_max_us", 5_000)
     plane.assume(load_healthy(lag_ms_p99_max=10), happened("hold:ok"))
     return plane
 
