@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from checker import schemas
 from checker.canonical import TABLES
-from checker.mapping import EvidenceError, Mapping, create_absent
-from checker.quoting import literal, quote
+from checker.mapping import EvidenceError, Mapping, absent
+from checker.quoting import literal
+from checker.recipes import Recipe, Recipes, derived
+from checker.recorded import FILES, load_files
 from checker.state import READ_KEY
 
 if TYPE_CHECKING:
@@ -29,18 +30,10 @@ THREADS: Final = 2
 MEMORY_LIMIT: Final = "1GB"
 SPILL_LIMIT: Final = "8GB"
 DERIVED: Final = Path(__file__).parent / "derived"
-FILES: Final[dict[str, pa.Schema]] = {
-    "operations": schemas.OPERATIONS,
-    "faults": schemas.FAULTS,
-    "clocks": schemas.CLOCKS,
-    "snapshots": schemas.SNAPSHOTS,
-    "samples": schemas.SAMPLES,
-    "effects": schemas.EFFECTS,
-}
 
 
 class Evidence:
-    """The tables of one run; `lacks` says which of them the run or its target does not have, and why."""
+    """The tables of one run, each made when it is first read; `lacks` says which it or its target does not have, and why."""
 
     def __init__(
         self,
@@ -51,12 +44,58 @@ class Evidence:
     ) -> None:
         self.folder = folder
         self.brief = brief
-        self.connection = connection
+        self._connection = connection
         self._mappings = {mapping.name: mapping for mapping in mappings}
+        self._recipes = Recipes(connection, _recipes(folder, brief, mappings))
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB itself, with every table there is; whoever asks by `execute` waits only for what is read."""
+        self.prepare_all()
+        return self._connection
+
+    @property
+    def bare(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB itself, with the tables that were read so far: for who reads files."""
+        return self._connection
+
+    def prepare(self, text: str) -> None:
+        """Make the tables that some SQL reads; raises EvidenceError where the evidence is not as described."""
+        with self._described():
+            self._recipes.provide(text)
+
+    def prepare_all(self) -> bool:
+        """Make every table that is not there yet; return whether one was not."""
+        with self._described():
+            return self._recipes.provide_all()
+
+    @contextmanager
+    def _described(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error as error:
+            raise EvidenceError(f"{self.folder}: {error}") from error
+
+    def interrupt(self) -> None:
+        """End the query that is running, from another thread."""
+        self._connection.interrupt()
+
+    def execute(self, sql: str, *parameters: Scalar) -> duckdb.DuckDBPyConnection:
+        """Run a statement over the tables that it reads; raises duckdb.Error."""
+        self.prepare(sql)
+        try:
+            return self._connection.execute(sql, parameters)
+        except (duckdb.CatalogException, duckdb.BinderException):
+            # A name may stand where it was not seen.
+            if not self.prepare_all():
+                raise
+            return self._connection.execute(sql, parameters)
 
     def rows(self, sql: str, *parameters: Scalar) -> list[tuple[Any, ...]]:
         """Return what a query selects; raises duckdb.Error."""
-        return self.connection.execute(sql, parameters).fetchall()
+        return self.execute(sql, *parameters).fetchall()
 
     def row(self, sql: str, *parameters: Scalar) -> tuple[Any, ...]:
         """Return the only row of a query."""
@@ -65,7 +104,7 @@ class Evidence:
 
     def records(self, sql: str, *parameters: Scalar) -> list[dict[str, Any]]:
         """Return what a query selects, each row by column name."""
-        result = self.connection.execute(sql, parameters)
+        result = self.execute(sql, *parameters)
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
@@ -117,78 +156,35 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
         "max_temp_directory_size": SPILL_LIMIT,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        "python_enable_replacements": False,
     }
     return duckdb.connect(":memory:", config=config)
 
 
 def _load(folder: Path, brief: Brief, connection: duckdb.DuckDBPyConnection) -> list[Mapping]:
     mappings = [Mapping(folder, name, table) for name, table in brief.tables.items()]
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
     for schema in ("trail", "commits", "state"):
         connection.execute(f"CREATE SCHEMA {schema}")
     # PostgreSQL prints what ISO 8601 and DuckDB read; `infinity` becomes NULL.
     connection.execute("CREATE MACRO instant_us(printed) AS epoch_us(CAST(printed AS TIMESTAMPTZ))")
-    for name, schema in FILES.items():
-        _load_file(folder / f"{name}.parquet", name, schema, connection)
-    _load_changes(folder, connection)
-    _load_rest(folder, connection)
+    load_files(folder, connection)
     _restrict(folder, connection)
     for mapping in mappings:
-        mapping.create(connection)
-    for name in TABLES.keys() - brief.tables.keys():
-        create_absent(connection, name)
-    _load_brief(brief, connection)
-    for step in sorted(DERIVED.glob("*.sql")):
-        connection.execute(step.read_text())
+        mapping.check(connection)
     return mappings
 
 
-def _load_file(path: Path, name: str, schema: pa.Schema, connection: duckdb.DuckDBPyConnection) -> None:
-    if not path.is_file():
-        connection.from_arrow(schema.empty_table()).create(name)
-        return
-    _check_columns(path, schema)
-    columns = ", ".join(quote(column) for column in schema.names)
-    connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM read_parquet({literal(path)})")
-
-
-def _check_columns(path: Path, schema: pa.Schema) -> None:
-    try:
-        there = pq.read_schema(path)
-    except (OSError, ValueError) as error:
-        raise EvidenceError(f"{path.name} cannot be read: {error}") from error
-    for column in schema:
-        if column.name not in there.names:
-            raise EvidenceError(f"{path.name} has no column {column.name!r}")
-        if there.field(column.name).type != column.type:
-            found = there.field(column.name).type
-            raise EvidenceError(f"{path.name}: column {column.name!r} is {found}, not {column.type}")
-
-
-def _load_changes(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
-    """Create `changes`: the head of every change of every recorded table, whether canonical or not."""
-    selects = []
-    for path in sorted((folder / "changes").glob("*.parquet")):
-        _check_columns(path, schemas.CHANGE_HEAD)
-        head = ", ".join(schemas.CHANGE_HEAD.names)
-        selects.append(
-            f"SELECT {literal(path.stem)} AS target_table, {head} FROM read_parquet({literal(path)})"
-        )
-    if selects:
-        connection.execute(f"CREATE VIEW changes AS {' UNION ALL '.join(selects)}")
-        return
-    empty = schemas.CHANGE_HEAD.insert(0, pa.field("target_table", pa.string())).empty_table()
-    connection.from_arrow(empty).create("changes")
-
-
-def _load_rest(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
-    """Create `at_rest`: when the state was read, by the database's clock; where that was not kept, its last commit."""
-    kept = [pq.read_schema(path).metadata or {} for path in sorted((folder / "state").glob("*.parquet"))]
-    read_us = min((int(metadata[READ_KEY]) for metadata in kept if READ_KEY in metadata), default=None)
-    connection.execute(
-        "CREATE TABLE at_rest AS SELECT coalesce(CAST(? AS BIGINT), (SELECT max(commit_us) FROM changes)) AS read_us",
-        [read_us],
-    )
+def _recipes(folder: Path, brief: Brief, mappings: Sequence[Mapping]) -> Iterator[Recipe]:
+    """Return how everything is made that is not read from a file as it stands."""
+    for mapping in mappings:
+        yield from mapping.recipes()
+    for name in TABLES.keys() - brief.tables.keys():
+        yield from absent(name)
+    yield Recipe("at_rest", partial(_create_at_rest, folder=folder), frozenset({"changes"}))
+    yield Recipe("refusals", partial(_create_refusals, brief=brief))
+    yield Recipe("offered", partial(_create_offered, brief=brief))
+    yield from derived(DERIVED)
 
 
 def _restrict(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -198,12 +194,27 @@ def _restrict(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def _load_brief(brief: Brief, connection: duckdb.DuckDBPyConnection) -> None:
-    """Create what invariants may know of the brief: `refusals` by meaning, and what the target has."""
+def _create_at_rest(connection: duckdb.DuckDBPyConnection, *, folder: Path) -> None:
+    """Create `at_rest`: when the state was read, by the database's clock; where that was not kept, its last commit."""
+    kept = [pq.read_schema(path).metadata or {} for path in sorted((folder / "state").glob("*.parquet"))]
+    read_us = min((int(metadata[READ_KEY]) for metadata in kept if READ_KEY in metadata), default=None)
+    connection.execute(
+        "CREATE TABLE at_rest AS SELECT coalesce(CAST(? AS BIGINT), (SELECT max(commit_us) FROM changes)) AS read_us",
+        [read_us],
+    )
+
+
+def _create_refusals(connection: duckdb.DuckDBPyConnection, *, brief: Brief) -> None:
+    """Create `refusals`: what the codes of the target mean."""
     connection.execute("CREATE TABLE refusals (meaning VARCHAR, code VARCHAR)")
-    for meaning, codes in sorted(brief.refusals.items()):
-        for code in codes:
-            connection.execute("INSERT INTO refusals VALUES (?, ?)", [meaning, code])
+    pairs = [(meaning, code) for meaning, codes in sorted(brief.refusals.items()) for code in codes]
+    if pairs:
+        values = ", ".join(f"({literal(meaning)}, {literal(code)})" for meaning, code in pairs)
+        connection.execute(f"INSERT INTO refusals VALUES {values}")
+
+
+def _create_offered(connection: duckdb.DuckDBPyConnection, *, brief: Brief) -> None:
+    """Create `offered`: which canonical tables the target has."""
     has = ", ".join(f"{'true' if name in brief.tables else 'false'} AS {name}" for name in TABLES)
     answers = "true" if "idempotency_answers" in brief.tables else "false"
     connection.execute(f"CREATE TABLE offered AS SELECT {has}, {answers} AS answers")

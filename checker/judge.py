@@ -99,6 +99,9 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
     if lacks:
         return msgspec.structs.replace(blank, reason="; ".join(dict.fromkeys(lacks)))
     try:
+        # What many rules read is nobody's own time.
+        for text in rule.texts:
+            evidence.prepare(text)
         with _bounded(evidence):
             looked_at, count, shown = _ask(evidence, rule)
     except (Undecided, duckdb.Error) as error:
@@ -164,8 +167,7 @@ def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]
         looked_at, found = _called(evidence, rule)
         return looked_at, len(found), found[:SHOWN_MAX]
     looked_at = _counted(evidence.rows(rule.looked_at))
-    evidence.connection.execute(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
-    (count,) = evidence.row("SELECT count(*) FROM found")
+    (count,) = evidence.row(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
     shown = evidence.records(f"SELECT * FROM found ORDER BY ALL LIMIT {SHOWN_MAX}") if count else []
     return looked_at, int(count), shown
 
@@ -180,7 +182,7 @@ def _counted(rows: list[tuple[Any, ...]]) -> int:
 @contextmanager
 def _bounded(evidence: Evidence) -> Iterator[None]:
     """Give a query up after a while; Ctrl-C in one is a KeyboardInterrupt, and not the RuntimeError DuckDB makes of it."""
-    alarm = threading.Timer(ASK_SECONDS, evidence.connection.interrupt)
+    alarm = threading.Timer(ASK_SECONDS, evidence.interrupt)
     alarm.daemon = True
     alarm.start()
     try:
@@ -199,7 +201,7 @@ def _called(evidence: Evidence, rule: Rule) -> tuple[int, list[dict[str, Any]]]:
     """Let a rule's own function judge; one that fails has not decided anything."""
     try:
         return rule.function()(evidence)
-    except (Undecided, duckdb.Error):
+    except (Undecided, EvidenceError, duckdb.Error):
         raise
     except Exception as error:
         raise Undecided(f"{type(error).__name__}: {error}") from error

@@ -68,6 +68,13 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a function judges, in place of the two statements."""
         return self.path.endswith(".py")
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that it asks by, in which the tables that it reads are named."""
+        if self.is_python:
+            return (Path(self.path).read_text(encoding="utf-8"),)
+        return self.looked_at, self.counter_examples
+
     def function(self) -> Judge:
         """Return the function of a Python rule; raises InvariantError where the module does not load or has none."""
         path = Path(self.path)

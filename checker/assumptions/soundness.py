@@ -40,10 +40,8 @@ def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
         difference
         for table, key in sorted(tables.items())
         for difference in (
-            *differences(evidence.connection, evidence.folder, table, key, limit=SHOWN),
-            *broken_links(
-                evidence.connection, evidence.folder, table, key, described.get(table, ()), limit=SHOWN
-            ),
+            *differences(evidence.bare, evidence.folder, table, key, limit=SHOWN),
+            *broken_links(evidence.bare, evidence.folder, table, key, described.get(table, ()), limit=SHOWN),
         )
     ]
     if not found:

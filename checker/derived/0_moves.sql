@@ -1,7 +1,6 @@
 -- The legal moves of each state machine, restated here: a wrong table in the service must not excuse itself. A state that
 -- is no move's source is terminal.
-CREATE TABLE moves (source VARCHAR, before VARCHAR, after VARCHAR);
-INSERT INTO moves VALUES
+CREATE TABLE moves AS FROM (VALUES
     ('resources', 'OPEN', 'CLOSED'),
     ('holds', 'ACTIVE', 'CONFIRMED'), ('holds', 'ACTIVE', 'CANCELLED'), ('holds', 'ACTIVE', 'EXPIRED'),
     ('reservations', 'CONFIRMED', 'CANCELLED'),
@@ -10,14 +9,15 @@ INSERT INTO moves VALUES
     ('waitlist_entries', 'OFFERED', 'EXPIRED'),
     ('offers', 'ACTIVE', 'ACCEPTED'), ('offers', 'ACTIVE', 'DECLINED'), ('offers', 'ACTIVE', 'EXPIRED'),
     ('outbox', 'PENDING', 'CLAIMED'), ('outbox', 'CLAIMED', 'DELIVERED'), ('outbox', 'CLAIMED', 'PENDING'),
-    ('outbox', 'CLAIMED', 'EXHAUSTED');
+    ('outbox', 'CLAIMED', 'EXHAUSTED')
+) m(source, before, after);
 
 -- What each kind of operation does to the row that it names as its subject.
-CREATE TABLE ends (kind VARCHAR, source VARCHAR, state VARCHAR);
-INSERT INTO ends VALUES
+CREATE TABLE ends AS FROM (VALUES
     ('confirm', 'holds', 'CONFIRMED'), ('cancel', 'holds', 'CANCELLED'),
     ('accept_offer', 'offers', 'ACCEPTED'), ('decline_offer', 'offers', 'DECLINED'),
-    ('leave_waitlist', 'waitlist_entries', 'LEFT'), ('cancel_reservation', 'reservations', 'CANCELLED');
+    ('leave_waitlist', 'waitlist_entries', 'LEFT'), ('cancel_reservation', 'reservations', 'CANCELLED')
+) e(kind, source, state);
 
 -- Every change of a row that has a state, with the state before it; of a row that is gone nothing is before.
 CREATE TABLE steps AS

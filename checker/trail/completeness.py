@@ -48,6 +48,8 @@ def differences(
     for file in files.values():
         if not file.is_file():
             raise FileNotFoundError(f"{file.parent.name}/{file.name} is not in the run folder")
+    if not any(pq.read_metadata(file).num_rows for file in files.values()):
+        return []
     state_columns = _own(files["state"])
     shared = [column for column in state_columns if column in _own(files["changes"])]
     alone = [column for column in state_columns if column not in shared]
@@ -61,6 +63,7 @@ def differences(
             unequal=_unequal(shared, alone),
             only_in_trail=ONLY_IN_TRAIL,
             only_in_state=ONLY_IN_STATE,
+            since=_SINCE_EMPTIED if _emptied(connection, files["changes"]) else "",
         ),
         {
             "past": [str(files["base"]), str(files["changes"])],
@@ -89,6 +92,8 @@ def broken_links(
     for file in files:
         if not file.is_file():
             raise FileNotFoundError(f"{file.parent.name}/{file.name} is not in the run folder")
+    if not any(pq.read_metadata(file).num_rows for file in files):
+        return []
     there = pq.read_schema(files[1]).names
     own = [f"new_{column}" for column in columns]
     whole = bool(own) and OLD in there and all(name in there for name in own)
@@ -98,6 +103,7 @@ def broken_links(
             key=", ".join(keys),
             old=OLD if whole else "NULL::UBIGINT",
             digest=digest_sql(own) if whole else "NULL::UBIGINT",
+            part=_PART if _emptied(connection, files[1]) else "0",
         ),
         {"past": [str(file) for file in files], "limit": limit},
     ).fetchall()
@@ -112,11 +118,7 @@ WITH past AS (
          CASE WHEN action <> 'D' THEN {digest} END AS digest
   FROM read_parquet($past, union_by_name = true)
 ),
-emptied AS (SELECT list(row(commit_lsn, position)) AS places FROM past WHERE action = 'T'),
-kept AS (
-  SELECT *, coalesce(len(list_filter((SELECT places FROM emptied), lambda place: place < row(commit_lsn, position))), 0) AS part
-  FROM past WHERE action <> 'T'
-),
+kept AS (SELECT *, {part} AS part FROM past WHERE action <> 'T'),
 linked AS (
   SELECT *, lag(action) OVER row_of AS before, lag(digest) OVER row_of AS seen,
          commit_lsn = lag(commit_lsn) OVER row_of AND action = lag(action) OVER row_of
@@ -133,10 +135,17 @@ ORDER BY ALL LIMIT $limit
 """
 
 
+# How many truncations came before a change.
+_PART: Final = """
+  coalesce(len(list_filter(
+    (SELECT list(row(commit_lsn, position)) FROM past WHERE action = 'T'),
+    lambda place: place < row(commit_lsn, position))), 0)
+"""
+
 # A truncation empties what came before it. Where two rows claim one place (a frame spooled twice), either serves.
 _QUERY: Final = """
 WITH past AS (
-  SELECT *, row(commit_lsn, position) AS place,
+  SELECT *,
          $xmax::BIGINT + ((xid::BIGINT - $xmax + 2147483648) % 4294967296 + 4294967296) % 4294967296 - 2147483648
            AS full_xid
   FROM read_parquet($past, union_by_name = true)
@@ -147,7 +156,7 @@ seen AS (
 ),
 latest AS (
   SELECT * FROM seen
-  WHERE action <> 'T' AND place > coalesce((SELECT max(place) FROM seen WHERE action = 'T'), row(0::UBIGINT, -1::BIGINT))
+  WHERE action <> 'T' {since}
   QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY commit_lsn DESC, position DESC) = 1
 ),
 t AS (SELECT {columns}, true AS here FROM latest WHERE action <> 'D'),
@@ -159,6 +168,17 @@ compared AS (
 )
 SELECT * FROM compared WHERE how <> '' ORDER BY ALL LIMIT $limit
 """
+
+_SINCE_EMPTIED: Final = """
+  AND row(commit_lsn, position) > coalesce(
+    (SELECT max(row(commit_lsn, position)) FROM seen WHERE action = 'T'), row(0::UBIGINT, -1::BIGINT))
+"""
+
+
+def _emptied(connection: duckdb.DuckDBPyConnection, changes: Path) -> bool:
+    """Whether a table was truncated; so seldom that to plan for it each time takes more than to look."""
+    looked = f"SELECT 1 FROM read_parquet({literal(changes)}) WHERE action = 'T' LIMIT 1"  # noqa: S608 — a path
+    return connection.execute(looked).fetchone() is not None
 
 
 def _unequal(shared: Sequence[str], alone: Sequence[str]) -> str:

@@ -97,8 +97,12 @@ def test_a_canonical_table_that_the_target_lacks_is_there_and_empty(run: Run) ->
     [
         ({"columns": {"colour": "id"}}, "tables.holds.columns.colour: no such canonical column"),
         ({"columns": {"id": "number"}}, "tables.holds.columns.id over base/: Binder Error"),
-        ({"columns": {"quantity": "state"}}, "tables.holds.columns.quantity over changes/: Conversion Error"),
         ({"columns": {"id": "id)"}}, "tables.holds.columns.id over base/: Parser Error"),
+        (
+            {"columns": {"expires_us": "instant_us(number)"}},
+            "tables.holds.columns.expires_us over base/: Binder",
+        ),
+        ({"columns": {"id": "order"}}, "tables.holds.columns.id over base/: Parser Error"),
         ({"where": "nonsense"}, "tables.holds.where over base/: Binder Error"),
         ({"key": ("number",)}, "tables.holds.key: base/holds.parquet has no column 'number'"),
     ],
@@ -109,6 +113,19 @@ def test_a_mapping_that_does_not_fit_is_named(run: Run, changes: dict[str, Any],
     with pytest.raises(EvidenceError) as caught, opened(run):
         pass
     assert str(caught.value).startswith(said)
+
+
+def test_a_value_that_does_not_convert_is_named_to_whoever_reads_it(run: Run) -> None:
+    sale(run)
+    remap(run, "holds", columns={"id": "id", "quantity": "state"})
+    with pytest.raises(
+        EvidenceError, match=r"tables\.holds\.columns\.quantity over changes/: Conversion Error"
+    ):
+        asked(run, "SELECT count(*) FROM made")
+    with pytest.raises(
+        EvidenceError, match=r"tables\.holds\.columns\.quantity over changes/: Conversion Error"
+    ):
+        run.verdict()
 
 
 def test_a_table_that_is_not_canonical_is_named(run: Run) -> None:

@@ -71,7 +71,7 @@ ORDER BY j.resource, c.sent_ns, c.op
 
 def judge(evidence: Evidence) -> tuple[int, list[dict[str, Any]]]:
     """Return how many operations were searched, and the first of each resource that fits no order; raises Undecided."""
-    evidence.connection.execute(_JUDGED)
+    evidence.execute(_JUDGED)
     rows = evidence.rows(f"{_CALLS} LIMIT {CALLS_MAX + 1}")
     if len(rows) > CALLS_MAX:
         raise Undecided(f"there are more than {CALLS_MAX} operations to search")
