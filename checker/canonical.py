@@ -95,6 +95,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "operation": TEXT,  # as in operations.kind
         "key": TEXT,
         "fingerprint": TEXT,
+        "claimed_until_us": WHOLE,  # until when it is left to whoever claimed it, while it has no answer
+        "claim_us_max": WHOLE,  # how long a claim may last
     },
     "idempotency_answers": {
         "record": TEXT,  # idempotency_records.id

@@ -121,7 +121,12 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
             "offers", entry="entry_id", quantity="'1'", **_OWNED, **_REVISED, **_LIVED, **_EXPIRES, **_SWEPT
         ),
         "idempotency_records": _table(
-            "idempotency_records", operation=_OPERATION, key="key", fingerprint="fingerprint"
+            "idempotency_records",
+            operation=_OPERATION,
+            key="key",
+            fingerprint="fingerprint",
+            claimed_until_us="instant_us(lease_expires_at)",
+            claim_us_max="'90000000'",
         ),
         "idempotency_answers": CanonicalTable(
             table="idempotency_answers",

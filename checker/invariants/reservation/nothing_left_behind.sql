@@ -4,7 +4,7 @@
 -- rests on: nothing
 -- a pass rests on: states_known
 -- catches: never-released, claimed-forever, sweep-aborts, offset-skip, stops-at-bad-head, zone-clock, advisory-leak,
---   poison-head, gap-stalls, sweep-on-replica
+--   poison-head, gap-stalls, sweep-on-replica, stuck-in-progress
 
 -- looked at
 SELECT (SELECT count(*) FROM state.holds) + (SELECT count(*) FROM state.offers) + (SELECT count(*) FROM state.waitlist_entries)
@@ -27,6 +27,9 @@ SELECT 'holds' AS kind, id, state, 'its time was over' AS but FROM state.holds, 
 UNION ALL SELECT 'offers', id, state, 'its time was over' FROM state.offers, now WHERE state = 'ACTIVE' AND expires_us < now.us
 UNION ALL SELECT 'outbox', delivery, state, 'it was due' FROM state.outbox, now WHERE state = 'PENDING' AND next_us < now.us
 UNION ALL SELECT 'outbox', delivery, state, 'its claim had lapsed' FROM state.outbox, now WHERE state = 'CLAIMED' AND claimed_until_us < now.us
+UNION ALL SELECT 'idempotency_records', r.key, NULL, 'it has no answer, and is claimed for longer than a claim may last'
+FROM at_rest, state.idempotency_records r LEFT JOIN state.idempotency_answers a ON a.record = r.id
+WHERE a.record IS NULL AND r.claimed_until_us > read_us + claim_us_max AND (SELECT answers FROM offered)
 UNION ALL SELECT 'waitlist_entries', e.id, e.state, 'it has no live offer'
 FROM state.waitlist_entries e LEFT JOIN state.offers o ON o.entry = e.id AND o.state = 'ACTIVE'
 WHERE e.state = 'OFFERED' AND o.id IS NULL AND (SELECT offers FROM offered)

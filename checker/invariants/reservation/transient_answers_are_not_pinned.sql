@@ -3,7 +3,7 @@
 -- needs: operations
 -- rests on: nothing
 -- a pass rests on: history_complete
--- catches: error-pinned, stuck-in-progress
+-- catches: error-pinned
 
 -- looked at
 SELECT count(*) FROM operations

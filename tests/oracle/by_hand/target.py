@@ -41,7 +41,7 @@ COLUMNS = {
         "term",
         *LIVED,
     ),
-    "idempotency_records": ("id", "tenant", "operation", "key", "fingerprint"),
+    "idempotency_records": ("id", "tenant", "operation", "key", "fingerprint", "lease"),
     "idempotency_answers": ("record_id", "status"),
     "offers": ("id", "resource_id", "entry_id", "owner_digest", "expires_at", "term", *LIVED),
     "reservations": ("id", "resource_id", "hold_id", "offer_id", "owner_digest", "quantity", *LIVED),
@@ -96,6 +96,8 @@ TABLES = {
         operation="operation",
         key="key",
         fingerprint="fingerprint",
+        claimed_until_us="instant_us(lease)",
+        claim_us_max="'90000000'",
     ),
     "idempotency_answers": _seen("idempotency_answers", record="record_id", status="status"),
 }
