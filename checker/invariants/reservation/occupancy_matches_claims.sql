@@ -3,7 +3,7 @@
 -- needs: trail, resources.occupied, holds.resource, holds.state
 -- rests on: trail_complete, states_known
 -- catches: counter-row-drift, oversell-read-write, never-released, release-race, wrong-units, partial-acquire,
---   release-not-owner, phantom-supply
+--   release-not-owner, phantom-supply, rowcount-ignored, second-path-no-recheck, sweep-hits-confirmed
 
 -- looked at
 SELECT count(*) FROM occupancy WHERE commit_lsn > 0 AND occupied IS NOT NULL;
