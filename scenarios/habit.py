@@ -34,6 +34,10 @@ class Answer:
 class Buyer(Protocol):
     """One customer as a habit sees it; every call is one operation of the history."""
 
+    @property
+    def name(self) -> str:
+        """Whose token this buyer sends."""
+
     def act(self, action: str, **values: Value) -> Answer:
         """Send the action under a key of its own and wait for its answer."""
 

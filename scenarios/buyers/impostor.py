@@ -18,6 +18,7 @@ def _then(buyer: Buyer, answer: Answer) -> None:
         hold = int(answer.created)
         stranger.act("confirm", hold=hold)
         stranger.act("cancel", hold=hold)
+        stranger.act("cancel_in_the_name_of", hold=hold, name=buyer.name)
         buyer.act("confirm", hold=hold)
         return
     entry = line.join(buyer)
@@ -33,8 +34,8 @@ def _then(buyer: Buyer, answer: Answer) -> None:
 
 HABIT = Habit(
     name="impostor",
-    sentence="Reaches for the hold, the place in line and the offer of somebody else, who then uses them.",
+    sentence="Reaches for the hold, the place in line and the offer of somebody else, who then uses them; once in that person's name.",
     opening="hold",
     then=_then,
-    operations_max=5 + line.OPERATIONS_MAX,
+    operations_max=6 + line.OPERATIONS_MAX,
 )

@@ -85,6 +85,10 @@ class _Buyer:
         self._values = plan.stage.resources[wanted].values
         self._last: _Said | None = None
 
+    @property
+    def name(self) -> str:
+        return self._plan.stage.actors[self._person].owner
+
     def arrive(self, action: str, intended_ns: int) -> Answer:
         return self._send(_Said(action, {}, self._fresh_key()), intended_ns)
 

@@ -21,7 +21,8 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=40, lease_seconds=3.0),
     crowd=Crowd(
         habits={"retrier": 0.6, "eager": 0.2, "canceller": 0.2},
-        arrivals=burst(30, within=0.3) + steady(rate=50, seconds=3.0),
+        # The burst is faster than it can be served, so that there are commits under way when they are killed.
+        arrivals=burst(30, within=0.3) + burst(60, within=0.1).after(0.55) + steady(rate=50, seconds=3.0),
     ),
     faults=(at(seconds=0.7, inject=Crash("postgres"), heal_after=0.4),),
     invariants=(*LEDGER, "transient_answers_are_not_pinned"),

@@ -13,7 +13,7 @@ from scenarios.thresholds import p99
 SCENARIO = Scenario(
     name="stolen_offer",
     story=(
-        "Ids can be guessed. Strangers confirm and cancel holds, leave the line in somebody's place, accept and decline "
+        "Ids can be guessed. Strangers confirm and cancel holds, also in the owner's name, leave the line in somebody's place, accept and decline "
         "offers that were made to another. Each of them must be turned away, and the owner must find everything untouched."
     ),
     sale=Sale(resources=3, capacity=6),
