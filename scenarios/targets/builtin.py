@@ -98,8 +98,6 @@ def _command(
         quantity=quantity,
         created=created,
         replay_header="idempotency-replayed",
-        admission_header="admission",
-        admissions=("redis", "local-fallback"),
         rules=(Rule(said="ok", status=status), *_REFUSALS, *_UNKNOWN),
     )
 
