@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SOURCE = "unsettled"
 """The source of the samples that tell what was owed at each look; the last of each metric is what was left behind."""
 OPEN_TRANSACTIONS = "open transactions"
+RESTLESS = "looks of which no two in a row were quiet"
+"""What is noted where the time was up although the last look found nothing: the state is then not one at rest."""
 
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 10.0
@@ -72,8 +74,10 @@ async def settle(
         except _StillOwedError as bound:
             if looks.left is None:
                 raise LabError(f"the database did not say what is unsettled: {bound}") from None
+            if not looks.left:
+                samples.note(SOURCE, RESTLESS, float(looks.many))
             say(
-                f"still unsettled after {within_seconds:g} s: {_spelled(looks.left) or 'nothing for long enough'}"
+                f"still unsettled after {within_seconds:g} s: {_spelled(looks.left) or 'nothing, but never for long enough'}"
             )
             return looks.left
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as lost:
@@ -87,7 +91,7 @@ async def settle(
 
 
 class _Looks:
-    """One look after the other at what is owed; `left` is what the last one found."""
+    """One look after the other at what is owed; `left` is what the last one found, `many` counts them."""
 
     def __init__(
         self,
@@ -98,6 +102,7 @@ class _Looks:
         say: Callable[[str], None],
     ) -> None:
         self.left: Mapping[str, int] | None = None
+        self.many = 0
         self._connection = connection
         self._awaited = awaited
         self._horizon = horizon
@@ -108,6 +113,7 @@ class _Looks:
 
     async def quiet(self) -> bool | None:
         """Look, and answer True once enough looks in a row have found nothing."""
+        self.many += 1
         counts = {OPEN_TRANSACTIONS: await self._count(_OPEN)}
         for each in self._awaited:
             counts[each.what] = await self._count(each.query, self._horizon)

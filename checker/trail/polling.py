@@ -7,6 +7,7 @@ against 0.08 s) and loses nothing: after any crash the slot repeats, and decodin
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import TYPE_CHECKING, Final
 
@@ -101,10 +102,23 @@ class SlotReader:
             self.connection = await session.reconnect(
                 self._dsn, purpose="trail", within_seconds=self._pace.reconnect_seconds
             )
-            await slot.claim(self.connection, self._slot.name)
+            await self._claim_again()
         except session.GONE as still_gone:
             raise slot.TrailError(reason(still_gone)) from still_gone
         self.reconnects += 1
+
+    async def _claim_again(self) -> None:
+        """Take the slot's lock again; the server may not have noticed yet that the session which had it is gone."""
+        try:
+            async with asyncio.timeout(self._pace.reconnect_seconds):
+                async for _ in session.attempts(every_seconds=0.2):
+                    if await slot.claim(self.connection, self._slot.name):
+                        return
+        except TimeoutError:
+            raise slot.TrailError(
+                f"another session has held the slot {self._slot.name} for {self._pace.reconnect_seconds:g} s: it may be "
+                "read, or dropped, by somebody else"
+            ) from None
 
     def _take_note(self, data: bytes) -> int | None:
         """Look for the marker and its commit; returns where a commit ends."""

@@ -63,7 +63,8 @@ async def make(
     """
     await _refuse_unfit(connection, tables)
     name = PREFIX + secrets.token_hex(6)
-    await claim(connection, name)
+    if not await claim(connection, name):
+        raise TrailError(f"another session holds the lock of a slot that was to be made: {name}")
     try:
         await _publish(connection, name, tables)
     except asyncpg.InsufficientPrivilegeError as refusal:

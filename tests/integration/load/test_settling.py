@@ -10,9 +10,10 @@ import asyncpg
 import pyarrow.parquet as pq
 import pytest
 
+from lastseat import settling as settling_module
 from lastseat.errors import LabError
 from lastseat.samples import sampling
-from lastseat.settling import OPEN_TRANSACTIONS, SOURCE, owed, settle
+from lastseat.settling import OPEN_TRANSACTIONS, RESTLESS, SOURCE, owed, settle
 from scenarios.targets.builtin import Builtin
 from scenarios.targets.target import Unsettled
 
@@ -91,6 +92,19 @@ async def test_what_is_left_at_the_bound_is_evidence_and_no_failure_of_the_lab(
     assert said[0] == "waiting for 3 debts"
     assert said[-1] == "still unsettled after 1.5 s: 3 debts"
     assert last_looks(tmp_path)["debts"] == 3
+
+
+@pytest.mark.usefixtures("debts")
+async def test_a_service_that_never_comes_to_rest_is_evidence_though_the_last_look_was_quiet(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling_module, "QUIET_LOOKS", 1_000)
+    async with settling(database, tmp_path, within=1.0) as task:
+        pass
+    left, said = task.result()
+    assert left == {}
+    assert said == ["still unsettled after 1 s: nothing, but never for long enough"]
+    assert last_looks(tmp_path)[RESTLESS] > 1, "nothing_left_behind reports whatever is not 0 here"
 
 
 async def test_an_open_transaction_is_waited_for(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from checker import state
-from checker.trail import Pace, Trail, TrailStatus, polling
+from checker.trail import Pace, Trail, TrailStatus, polling, slot
 from tests.integration.trail.folder import BRISK, NOTES, ids, incomplete
 
 if TYPE_CHECKING:
@@ -92,6 +92,26 @@ async def test_a_terminated_session_is_mended_and_nothing_is_lost(
     assert record.reconnects > 0
     assert ids(tmp_path, "changes/notes") == [str(number) for number in range(40)]
     assert incomplete(tmp_path, "notes") == []
+
+
+async def test_a_slot_that_somebody_else_has_taken_meanwhile_breaks_the_trail(
+    database: str, sql: asyncpg.Connection, tmp_path: Path
+) -> None:
+    """Whoever holds the slot's lock may drop it, as a cleaner does with what dead runs left."""
+    pace = Pace(poll_seconds=60, reconnect_seconds=0.5)
+    async with Trail.open(database, NOTES, tmp_path, pace=pace) as trail:
+        await terminate_trail(sql)
+        (name,) = await sql.fetchrow(
+            "SELECT slot_name::text FROM pg_replication_slots WHERE database = $1",
+            (await sql.fetchval("SELECT current_database()")),
+        )
+        assert await slot.claim(sql, name)
+        record = await trail.drain(deadline_seconds=20)
+        trail.to_parquet()
+    assert record.status is TrailStatus.BROKEN
+    assert f"another session has held the slot {name} for 0.5 s" in str(record.reason)
+    await sql.execute("SELECT pg_advisory_unlock_all()")
+    await slot.drop(sql, name)
 
 
 async def test_what_a_slot_repeats_is_spooled_again_and_counted_once(
