@@ -22,7 +22,7 @@ MUTANT: Final = Mutant(
     section="waitlist",
     reports=("SandeepVashishtha/Eventra#5698", "SandeepVashishtha/Eventra#14364"),
     scenario="lock_order",
-    caught_by=("outbox_matches_events",),
+    caught_by=("fifo_handover", "outbox_matches_events"),
     racy=True,
     # One offer an entry is what the schema insists on.
     schema=("ALTER TABLE offers DROP CONSTRAINT offers_entry_id_key",),

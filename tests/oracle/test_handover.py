@@ -106,6 +106,19 @@ def test_two_who_are_offered_seats_in_one_commit_are_in_order(plane: Plane) -> N
     assert plane.judged(FIFO) is Judgement.VALID
 
 
+@pytest.mark.parametrize(("second", "judgement"), [("e1", Judgement.INVALID), ("e2", Judgement.VALID)])
+def test_one_place_in_the_line_is_offered_one_seat(plane: Plane, second: str, judgement: Judgement) -> None:
+    plane.resource("r", capacity=2)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.sold("h2", "r", sent=4, commit=5, done=6, count=2)
+    plane.joins("e1", sent=7, commit=8, done=9, seq=1)
+    plane.joins("e2", sent=10, commit=11, done=12, seq=2)
+    cancelled(plane, *plane.promoted("e1", "o1"), at=14)
+    handed = plane.entry(second, state="OFFERED"), plane.offer("o2", second)
+    plane.ends("cancel", "h2", plane.hold("h2", state="CANCELLED"), *handed, sent=16, commit=17, done=18)
+    assert plane.judged(FIFO) is judgement
+
+
 def test_a_hold_after_the_waiter_had_left_overtakes_nobody(plane: Plane) -> None:
     sold_out(plane)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)

@@ -24,6 +24,14 @@ joined AS (
 answered AS (
     SELECT resource, done_ns, max(left_lsn) OVER so_far AS left_lsn, arg_max(id, left_lsn) OVER so_far AS id
     FROM joined WINDOW so_far AS (PARTITION BY resource ORDER BY done_ns)
+),
+-- One place in the line is worth one seat: whoever has been offered one waits no longer.
+offered_to AS (
+    SELECT entry, resource, commit_lsn, row_number() OVER (PARTITION BY entry ORDER BY commit_lsn, id) AS turn
+    FROM (
+        SELECT entry, id, any_value(resource) AS resource, min(commit_lsn) AS commit_lsn
+        FROM commits.offers WHERE present AND entry IS NOT NULL GROUP BY entry, id
+    )
 )
 SELECT n.left_lsn AS commit_lsn, n.resource, n.id AS offered_to, n.ahead_id AS passed_over, 'its number is lower' AS because
 FROM by_number n JOIN transactions t ON t.commit_lsn = n.left_lsn
@@ -32,4 +40,7 @@ WHERE n.became = 'OFFERED' AND n.ahead_left_lsn > n.left_lsn AND n.ahead_joined_
 UNION ALL
 SELECT j.left_lsn, j.resource, j.id, a.id, 'it had joined before the other asked'
 FROM joined j ASOF JOIN answered a ON a.resource = j.resource AND a.done_ns < j.sent_ns
-WHERE j.became = 'OFFERED' AND a.left_lsn > j.left_lsn;
+WHERE j.became = 'OFFERED' AND a.left_lsn > j.left_lsn
+UNION ALL
+SELECT commit_lsn, resource, entry, NULL, 'it had been offered a seat already'
+FROM offered_to WHERE turn > 1 AND commit_lsn > 0;
