@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from lastseat.account import temporary_places
+from lastseat.borrowed import take_back
 from lastseat.processes import MARKER, end_all, forget_shared_memory
 
 if TYPE_CHECKING:
@@ -51,17 +52,18 @@ def remove_lab(folder: Path) -> bool:
 
 
 def remove(leftover: Leftover) -> bool:
-    """End its processes and remove its shared memory and folder; False when a process could not be ended."""
+    """End its processes, remove its proxies, shared memory and folder; False when something could not be ended."""
     with _lock(leftover.folder) as ours:
         if not ours:
             return False
         data = leftover.folder / "postgres" / "data"
         postmasters = _postmaster(data).intersection(_look(leftover.folder).processes)
         ended = end_all(lambda: set(_look(leftover.folder).processes), postmasters, _pause)
-        if ended:
+        gone = ended and take_back(leftover.folder, leftover.marker)
+        if gone:
             forget_shared_memory(data)
             shutil.rmtree(leftover.folder, ignore_errors=True)
-        return ended
+        return gone
 
 
 def _folders() -> Iterator[Path]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from chaos.launch_faults import launch_options
 from chaos.network import Link, Network
+from lastseat import borrowed
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, on_a_free_port
 from lastseat.service_part import ServicePart
@@ -95,7 +96,10 @@ class Deployer:
 
     async def _bring_up(self, made: Deployment, dsn: str, count: int) -> None:
         if self.proxied:
-            made.network = Network(self.lab.toxiproxy.host, self.lab.toxiproxy.port)
+            proxy = self.lab.toxiproxy
+            made.network = Network(proxy.host, proxy.port)
+            if proxy.child is None:
+                borrowed.note(self.lab.supervision.folder, proxy.host, proxy.port)
         named = labels(count)
         for label in named:
             made.nodes.append(Node(label=label, host=LOOPBACK, port=0))
@@ -125,7 +129,7 @@ class Deployer:
             return url
         there = urlsplit(url)
         link = await made.network.create(
-            f"{name}-{self.lab.environment_marker[:6]}", f"{there.hostname}:{there.port}"
+            borrowed.named(name, self.lab.environment_marker), f"{there.hostname}:{there.port}"
         )
         made.links[name] = link
         credentials, at, _ = there.netloc.rpartition("@")

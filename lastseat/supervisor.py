@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from lastseat.borrowed import take_back
 from lastseat.processes import (
     MARKER,
     adopt_orphans,
@@ -197,7 +198,8 @@ class Supervisor:
         end_all(lambda: descendants(os.getpid()), postmasters, self._await_deaths)
         for data_folder in self.data_folders:
             forget_shared_memory(data_folder)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if take_back(self.folder, self.marker):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _await_deaths(self) -> None:
         select.select([self.wakeup], [], [], _RESCAN_SECONDS)
