@@ -175,10 +175,29 @@ def limited(plane: Plane, limit: int) -> None:
     plane.resource("r", capacity=5)["per_owner_limit"] = str(limit)
 
 
-def owned(plane: Plane, name: str, owner: str, *, at: float, count: int, quantity: int = 1) -> None:
-    hold = plane.hold(name, owner_digest=owner, quantity=quantity, idempotency_key=f"key-{name}")
-    plane.commit(at, *plane.recorded(f"key-{name}"), hold, plane.counted("r", count))
-    plane.operation("hold", "r", sent=at - 1, done=at + 1, key=f"key-{name}", created=name, quantity=quantity)
+def owned(
+    plane: Plane,
+    name: str,
+    owner: str,
+    *,
+    at: float,
+    count: int,
+    quantity: int = 1,
+    buyer: str | None = None,
+) -> None:
+    key = f"key-{name}"
+    hold = plane.hold(name, owner_digest=owner, quantity=quantity, idempotency_key=key)
+    plane.commit(at, *plane.recorded(key), hold, plane.counted("r", count))
+    plane.operation(
+        "hold",
+        "r",
+        sent=at - 1,
+        done=at + 1,
+        key=key,
+        created=name,
+        quantity=quantity,
+        owner=buyer or owner,
+    )
 
 
 def test_two_owners_may_each_have_what_one_may(plane: Plane) -> None:
@@ -186,6 +205,22 @@ def test_two_owners_may_each_have_what_one_may(plane: Plane) -> None:
     owned(plane, "h1", "ann", at=2, count=1)
     owned(plane, "h2", "bob", at=4, count=2)
     assert plane.violated() == set()
+
+
+def test_one_who_is_kept_under_two_owners_may_have_no_more_than_one(plane: Plane) -> None:
+    limited(plane, 1)
+    owned(plane, "h1", "ann", at=2, count=1)
+    owned(plane, "h2", "ann-too", at=4, count=2, buyer="ann")
+    assert plane.violated() == {LIMITS}
+
+
+def test_an_owner_under_whom_two_are_kept_is_judged_as_one(plane: Plane) -> None:
+    limited(plane, 2)
+    owned(plane, "h1", "family", at=2, count=1, buyer="ann")
+    owned(plane, "h2", "family", at=4, count=2, buyer="bob")
+    owned(plane, "h3", "bob", at=6, count=3)
+    owned(plane, "h4", "bob", at=8, count=4)
+    assert plane.judged(LIMITS) is Judgement.VALID
 
 
 def test_seats_count_and_not_holds(plane: Plane) -> None:

@@ -1,17 +1,25 @@
 -- name: limits_hold
 -- sentence: Nobody ever gains more of a resource than one owner may have of it, places in the line included.
--- needs: trail, resources.owner_limit, holds.owner, holds.state
+-- needs: operations, trail, resources.owner_limit, holds.owner, holds.state
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: user-limit-race, timeout-orphan, fail-mode-wrong
+-- catches: user-limit-race, timeout-orphan, fail-mode-wrong, spoofed-identity
 
 -- looked at
 SELECT count(*) FROM made
 WHERE in_run AND image.resource IN (SELECT id FROM commits.resources WHERE present AND owner_limit IS NOT NULL);
 
 -- counter-examples
--- A limit that is lowered takes nothing away from anybody: only who gains is judged.
-WITH images AS (
+-- A limit that is lowered takes nothing away from anybody: only who gains is judged. Somebody who is kept under several
+-- owners is one person all the same: a row is theirs who were told of it, where nobody else was told of that owner's.
+WITH persons AS (
+    SELECT m.image.owner AS owner, min(concat_ws('/', o.tenant, o.owner)) AS person
+    FROM made m JOIN operations o ON o.created = m.id AND o.outcome = 'ok' AND o.owner IS NOT NULL
+        AND o.kind = CASE m.made WHEN 'holds' THEN 'hold' WHEN 'waitlist_entries' THEN 'join_waitlist' END
+    WHERE m.image.owner IS NOT NULL
+    GROUP BY m.image.owner HAVING count(DISTINCT concat_ws('/', o.tenant, o.owner)) = 1
+),
+images AS (
     SELECT 'holds' AS source, row_key, commit_lsn, resource, owner, CASE
         WHEN present AND (state = 'ACTIVE' OR state = 'CONFIRMED' AND NOT (SELECT reservations FROM offered))
         THEN coalesce(quantity, 1) ELSE 0 END AS has
@@ -28,7 +36,10 @@ gains AS (
         has - lag(has, 1, 0) OVER row_of AS gained
     FROM images WINDOW row_of AS (PARTITION BY source, row_key ORDER BY commit_lsn)
 ),
-summed AS (SELECT resource, owner, commit_lsn, sum(gained) AS gained FROM gains WHERE owner IS NOT NULL GROUP BY ALL),
+summed AS (
+    SELECT resource, coalesce(p.person, g.owner) AS owner, commit_lsn, sum(gained) AS gained
+    FROM gains g LEFT JOIN persons p ON p.owner = g.owner WHERE g.owner IS NOT NULL GROUP BY ALL
+),
 held AS (
     SELECT resource, owner, commit_lsn, gained, CAST(sum(gained) OVER (PARTITION BY resource, owner ORDER BY commit_lsn) AS BIGINT) AS has
     FROM summed
