@@ -23,6 +23,7 @@ from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
 from lastseat.workers import dismiss, staffed, worker_links
 from reports.wording import counted
+from scenarios import history
 from scenarios.load import Load
 from scenarios.plan import lay_plan, people
 
@@ -112,7 +113,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         )
         watch.samples.follow(lambda: {role: child.pid for role, child in service.children.items()})
         summary, faults = await storm(course, load, plan, service, progress)
-        watch.note_load(summary)
+        watch.note_load(summary, folder)
         progress.phase("settling, then the state at rest and the trail to its end")
         await settle(
             dsn,
@@ -166,8 +167,10 @@ class Watch:
     clocks: Clocks
     samples: Samples
 
-    def note_load(self, summary: LoadSummary) -> None:
-        """Keep what the load processes said of themselves, with their clocks."""
+    def note_load(self, summary: LoadSummary, folder: Path) -> None:
+        """Keep what the load processes said of themselves, with their clocks, and what answers said of admission."""
+        for sent_ns, node, admission in history.admissions(folder):
+            self.samples.add_admission(sent_ns, node, admission)
         for health in summary.health:
             self.samples.add_load(health)
             reading = Reading(health.mono_ns, health.real_ns, health.slack_ns)

@@ -56,6 +56,10 @@ class Samples:
         source = f"load/{finished.shard}"
         self._series.append(finished.ended_ns, source, "operations", float(finished.tally.done))
 
+    def add_admission(self, sent_ns: int, node: str, admission: str) -> None:
+        """Note by whom a command that was sent to a node at that instant was let in, as its answer said."""
+        self._series.append(sent_ns, f"admission/{node}", admission, 1.0)
+
     def note(self, source: str, metric: str, value: float) -> None:
         """Note one figure as of now."""
         self._series.append(time.monotonic_ns(), source, metric, value)

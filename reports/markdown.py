@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from checker.verdict import Judgement
+from reports.added import MEASURES, added
 from reports.latency import EVERY, NAMES
 from reports.printable import one_line, shorten
 from reports.wording import (
@@ -21,10 +22,11 @@ from reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from checker.verdict import Finding, Verdict
     from reports.latency import Tables
+    from reports.recovery import Score
 
 WITNESSES_MAX = 5
 CELL_CHARACTERS_MAX = 300
@@ -32,7 +34,7 @@ CELL_CHARACTERS_MAX = 300
 _ACTIVE = re.compile(r"([\\`*_{}\[\]|~#!$])")
 
 
-def render(verdict: Verdict, tables: Tables) -> str:
+def render(verdict: Verdict, tables: Tables, scores: Sequence[Score] = ()) -> str:
     """Return the run as GitHub-flavoured Markdown."""
     return (
         "\n".join(
@@ -41,6 +43,7 @@ def render(verdict: Verdict, tables: Tables) -> str:
                 *_invariants(verdict),
                 *_thresholds(verdict),
                 *_latency(tables),
+                *_faults(tables, scores),
                 *_again(verdict),
             ]
         )
@@ -138,6 +141,29 @@ def _latency(tables: Tables) -> Iterator[str]:
         figures = " | ".join(milliseconds(value) for value in row.spread.response_ms)
         yield f"| {escape(row.operation)} | {row.count:,} | {row.unanswered:,} | {figures} |"
     yield ""
+
+
+def _faults(tables: Tables, scores: Sequence[Score]) -> Iterator[str]:
+    """Say what each fault added to the latency, and when Redis was asked again."""
+    if rows := added(tables):
+        yield f"| added to {escape(rows[0].operation)} by a fault, ms | before | during | after |"
+        yield "|---|---:|---:|---:|"
+        for row in rows:
+            during = f"{milliseconds(row.during_ms)}{_on_top(row.during_added_ms)}"
+            after = f"{milliseconds(row.after_ms)}{_on_top(row.after_added_ms)}"
+            what = f"{escape(row.fault)}: {MEASURES[row.measure]}, {row.quantile}"
+            yield f"| {what} | {milliseconds(row.before_ms)} | {during} | {after} |"
+        yield ""
+    for score in scores:
+        if score.of_redis:
+            again = "never" if score.redis_ms is None else f"{milliseconds(score.redis_ms)} ms after healing"
+            yield f"- `Admission: redis` again after {escape(score.fault.name)}, at the slowest node: {again}"
+    if any(score.of_redis for score in scores):
+        yield ""
+
+
+def _on_top(added_ms: float | None) -> str:
+    return "" if added_ms is None else f" ({added_ms:+,.2f})"
 
 
 def _again(verdict: Verdict) -> Iterator[str]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from checker.verdict import Judgement
 from reports import wording
+from reports.added import added
 from reports.plots import draw
 from reports.printable import clean, shorten
 from reports.race import timeline
@@ -47,6 +48,7 @@ def render(verdict: Verdict, run: Evidence, tables: Tables, scores: tuple[Score,
             held=[finding for finding in findings if finding.judgement is Judgement.VALID],
             tables=tables,
             scores=scores,
+            added=added(tables),
             race=race,
             plots=draw(run, occupied),
         )

@@ -26,9 +26,10 @@ def write(folder: Path, verdict: Verdict) -> Path:
     tables = latency.tables(run)
     replace(folder / "junit.xml", junit.render(verdict, run.started, run.seconds))
     replace(folder / "quantiles.csv", latency.csv(tables))
-    replace(folder / "summary.md", markdown.render(verdict, tables))
+    scores = recovery.scorecard(run)
+    replace(folder / "summary.md", markdown.render(verdict, tables, scores))
     report = folder / "report.html"
-    replace(report, page.render(verdict, run, tables, recovery.scorecard(run)))
+    replace(report, page.render(verdict, run, tables, scores))
     return report
 
 

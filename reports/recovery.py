@@ -25,6 +25,7 @@ class Score:
 
     `baseline_ms` is the p99 response time of operations over before the fault; `calm_ms` is when the p99 of a
     quarter second of arrivals first came within 1.25 of it; `drained_ms` when the outbox was first seen empty.
+    `redis_ms` is when the slowest node first let a command in with Redis' word again, of a fault of Redis.
     """
 
     fault: Fault
@@ -33,6 +34,12 @@ class Score:
     baseline_ms: float | None
     calm_ms: float | None
     drained_ms: float | None
+    redis_ms: float | None = None
+
+    @property
+    def of_redis(self) -> bool:
+        """Whether Redis, or the way to it, was broken."""
+        return self.fault.where.partition("-")[0] == "redis"
 
 
 def scorecard(run: Evidence) -> tuple[Score, ...]:
@@ -57,6 +64,7 @@ def _score(run: Evidence, fault: Fault) -> Score:
         baseline_ms=baseline_ms,
         calm_ms=calm_ms,
         drained_ms=None if end is None else _drained(run.samples, end),
+        redis_ms=None if end is None else _asked_again(run.samples, fault, end),
     )
 
 
@@ -89,3 +97,13 @@ def _drained(samples: pd.DataFrame | None, end_ms: float) -> float | None:
     outbox = samples[samples["metric"].str.contains("outbox", na=False) & (samples["mono_ms"] > end_ms)]
     empty = outbox.loc[outbox["value"] == 0, "mono_ms"]
     return float(empty.min() - end_ms) if len(empty) else None
+
+
+def _asked_again(samples: pd.DataFrame | None, fault: Fault, end_ms: float) -> float | None:
+    """Return how long after healing each node had let a command in with Redis' word; None while one had not."""
+    if samples is None or fault.where.partition("-")[0] != "redis":
+        return None
+    told = samples[samples["source"].str.startswith("admission/", na=False)]
+    after = told[(told["mono_ms"] > end_ms) & (told["metric"] == "redis")].groupby("source")["mono_ms"].min()
+    every = told["source"].nunique()
+    return float(after.max() - end_ms) if every and len(after) == every else None

@@ -14,6 +14,7 @@ from scenarios import journal
 from scenarios.journal import Failure, Header, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ _SLOT = np.dtype(
         ("outcome", "u1"),
         ("failure", "u1"),
         ("replayed", "u1"),
-        ("spare", "u1"),
+        ("admission", "u1"),
         ("status", "<i4"),
         ("done_ns", "<i8"),
         ("code", f"S{journal.CODE_BYTES}"),
@@ -64,10 +65,14 @@ def read_journal(path: Path) -> pa.Table:
     An invocation torn at the very end, by a kill in the middle of its copy, never left and is dropped; a torn
     completion leaves its operation `info`, as does a missing one.
     """
+    return _table(*_read(path))
+
+
+def _read(path: Path) -> tuple[Header, Slots]:
     raw = path.read_bytes()
     header = _header(path, raw)
     slots = np.frombuffer(raw, dtype=_SLOT, count=header.capacity, offset=journal.HEADER_BYTES)
-    return _table(header, slots[: _written(path, slots)])
+    return header, slots[: _written(path, slots)]
 
 
 def gather(folder: Path) -> pa.Table:
@@ -76,6 +81,18 @@ def gather(folder: Path) -> pa.Table:
     if not parts:
         raise JournalUnreadable(f"no journal in {folder / 'journal'}: the load never started")
     return pa.concat_tables([read_journal(part) for part in parts])
+
+
+def admissions(folder: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield of each answered command when it was sent (ns), its node, and who let it in, where the answer said so.
+
+    Raises JournalUnreadable.
+    """
+    for path in sorted((folder / "journal").glob("*.bin")):
+        header, slots = _read(path)
+        told = slots[(slots["completed"] == journal.COMPLETED) & (slots["admission"] > 0)]
+        for sent_ns, node, place in zip(told["sent_ns"], told["node"], told["admission"], strict=True):
+            yield int(sent_ns), header.nodes[int(node)], header.admissions[int(place) - 1]
 
 
 def write_history(folder: Path) -> int:

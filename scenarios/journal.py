@@ -32,7 +32,7 @@ CODE_BYTES, CREATED_BYTES = 48, 40
 
 # kind, node, tenant (indexes of names in the header), attempt, arrival, race, quantity, intended, sent, texts, mark
 _INVOCATION = Struct(f"<HHHHqqqqq{KEY_BYTES}s{OWNER_BYTES}s{SUBJECT_BYTES}s{DIGEST_BYTES}sII")
-# outcome, error, replayed, unused, status, done, code, created, digest of the body, mark
+# outcome, error, replayed, admission, status, done, code, created, digest of the body, mark
 _COMPLETION = Struct(f"<BBBBiq{CODE_BYTES}s{CREATED_BYTES}s{DIGEST_BYTES}sII")
 _SENT = Struct("<q")
 _SENT_AT = 8 + 4 * 8
@@ -78,6 +78,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]
     nodes: tuple[str, ...]
     tenants: tuple[str, ...]
+    admissions: tuple[str, ...] = ()
 
 
 def digest(*parts: bytes) -> bytes:
@@ -175,8 +176,9 @@ class Journal:
         code: bytes,
         created: bytes,
         body_digest: bytes,
+        admission: int = 0,
     ) -> None:
-        """Write how the operation ended; raises JournalTextTooLong."""
+        """Write how the operation ended; `admission` is a place in the header's, from 1. Raises JournalTextTooLong."""
         if len(code) > CODE_BYTES or len(created) > CREATED_BYTES:
             raise JournalTextTooLong(f"code or created id is too long to journal: {code!r}, {created!r}")
         _COMPLETION.pack_into(
@@ -185,7 +187,7 @@ class Journal:
             outcome,
             failure,
             2 if replayed is None else replayed,
-            0,
+            admission,
             status,
             done_ns,
             code,

@@ -17,7 +17,7 @@ from scenarios.targets.target import Actor
 from scenarios.targets.wording import Request, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scenarios.plan import LoadPlan
     from scenarios.targets.target import Value
@@ -64,8 +64,11 @@ class Client:
         self._tenants = {tenant: number for number, tenant in enumerate(journal.header.tenants)}
         self._idle: tuple[list[Connection], ...] = tuple([] for _ in plan.nodes)
         self._deadline_ns = int(plan.deadline_seconds * _SECOND)
-        headers = {action.replay_header for action in plan.actions.values() if action.replay_header}
-        self._replay_header = next(iter(headers), "").lower().encode()
+        self._headers = (
+            _header(action.replay_header for action in plan.actions.values()),
+            _header(action.admission_header for action in plan.actions.values()),
+        )
+        self._admissions = {name.encode(): place for place, name in enumerate(journal.header.admissions, 1)}
         self._ended = [0, 0, 0, 0]
         self.arrivals = 0
         self.dropped = 0
@@ -110,9 +113,7 @@ class Client:
             if not connection.dead:
                 return connection
         remaining = max((deadline_ns - time.monotonic_ns()) / _SECOND, 0.0)
-        return Connection(
-            self._plan.nodes[node], replay_header=self._replay_header, connect_seconds=remaining
-        )
+        return Connection(self._plan.nodes[node], headers=self._headers, connect_seconds=remaining)
 
     def release(self, node: int, connection: Connection) -> None:
         """Keep a connection for the next who needs one."""
@@ -211,6 +212,7 @@ class Client:
             outcome=answer.outcome,
             failure=answer.failure,
             replayed=answer.replayed,
+            admission=self._admissions.get(exchange.admission or b"", 0),
             status=answer.status,
             done_ns=exchange.done_ns,
             code=(answer.code or "").encode(),
@@ -218,6 +220,11 @@ class Client:
             body_digest=digest(exchange.body),
         )
         self._ended[answer.outcome] += 1
+
+
+def _header(names: Iterable[str | None]) -> bytes:
+    """Return the one name that an action has for a header; empty without any."""
+    return next((name.lower().encode() for name in names if name), b"")
 
 
 def _document(body: bytes) -> Mapping[str, object]:

@@ -39,7 +39,18 @@ class NotConnected(Exception):  # noqa: N818 — it says what is the case
 class Exchange:
     """One request on its way: what leaves, and what came back. `slot` is its place in the journal."""
 
-    __slots__ = ("body", "done_ns", "failure", "on_done", "replayed", "sent_ns", "slot", "status", "wire")
+    __slots__ = (
+        "admission",
+        "body",
+        "done_ns",
+        "failure",
+        "on_done",
+        "replayed",
+        "sent_ns",
+        "slot",
+        "status",
+        "wire",
+    )
 
     def __init__(self, wire: bytes, slot: int, on_done: Callable[[], Any]) -> None:
         """Take the request's bytes and what to call, once, in the event loop, when it has ended either way."""
@@ -51,6 +62,7 @@ class Exchange:
         self.status = 0
         self.body = b""
         self.replayed: bytes | None = None
+        self.admission: bytes | None = None
         self.failure = Failure.NONE
 
     def fall(self, failure: Failure) -> None:
@@ -65,10 +77,10 @@ class Connection:
         "_chunks",
         "_complete",
         "_exchange",
+        "_headers",
         "_io",
         "_keep",
         "_parser",
-        "_replay_header",
         "_rest",
         "_socket",
         "_timer",
@@ -78,12 +90,12 @@ class Connection:
         "node",
     )
 
-    def __init__(self, node: Node, *, replay_header: bytes, connect_seconds: float) -> None:
+    def __init__(self, node: Node, *, headers: tuple[bytes, bytes], connect_seconds: float) -> None:
         """Connect, giving way to other greenlets meanwhile; raises NotConnected."""
         self.node = node
         self.dead = False
         self.answered = False
-        self._replay_header = replay_header
+        self._headers = headers  # those that say: a stored answer, and who let the command in
         self._exchange: Exchange | None = None
         self._chunks: list[bytes] = []
         self._complete = False
@@ -131,9 +143,14 @@ class Connection:
             self._socket.close()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep the one header that matters (httptools)."""
-        if name.lower() == self._replay_header and self._exchange is not None:
+        """Keep the two headers that matter (httptools)."""
+        name = name.lower()
+        if self._exchange is None:
+            return
+        if name == self._headers[0]:
             self._exchange.replayed = value
+        elif name == self._headers[1]:
+            self._exchange.admission = value
 
     def on_body(self, chunk: bytes) -> None:
         """Keep a part of the body (httptools)."""

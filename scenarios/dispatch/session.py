@@ -152,5 +152,8 @@ def _header(plan: LoadPlan) -> Header:
         capacity=plan.operations_max,
         kinds=tuple(dict.fromkeys(action.kind for action in plan.actions.values())),
         nodes=tuple(node.label for node in plan.nodes),
+        admissions=tuple(
+            dict.fromkeys(name for action in plan.actions.values() for name in action.admissions)
+        ),
         tenants=tuple(dict.fromkeys(actor.tenant for actor in plan.stage.actors)),
     )

@@ -22,10 +22,18 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
-        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=3.6),
+        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=5.0),
     ),
     faults=(at(seconds=0.8, inject=Cut("redis"), heal_after=1.2),),
-    invariants=(*LEDGER, *ADVICE, *SCARCITY, *WITHOUT_ADVICE, *RECOVERY, "replay_is_identical"),
+    invariants=(
+        *LEDGER,
+        *ADVICE,
+        *SCARCITY,
+        *WITHOUT_ADVICE,
+        *RECOVERY,
+        "redis_is_asked_again",
+        "replay_is_identical",
+    ),
     assumptions=(
         landed("redis"),
         in_flight_together(at_least=4),

@@ -98,6 +98,8 @@ def _command(
         quantity=quantity,
         created=created,
         replay_header="idempotency-replayed",
+        admission_header="admission",
+        admissions=("redis", "local-fallback"),
         rules=(Rule(said="ok", status=status), *_REFUSALS, *_UNKNOWN),
     )
 
@@ -122,11 +124,14 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
             "hold", _HOLDS, body={"expectedResourceRevision": "${revision}"}, status=201, created="id"
         ),
         "hold_two": _command("hold", _HOLDS, body={"quantity": 2}, status=201, created="id", quantity=2),
+        # Whoever sends a token is who the token says; the header is to count for nothing beside it.
+        "hold_in_the_name_of": _command(
+            "hold", _HOLDS, status=201, created="id", headers={"X-Reservation-Owner": "${name}"}
+        ),
         "confirm": _command(
             "confirm", "/api/holds/${hold}/confirm", subject="hold", status=201, created="id"
         ),
         "cancel": _command("cancel", "/api/holds/${hold}/cancel", subject="hold"),
-        # Whoever sends a token is who the token says; this header is to count for nothing beside it.
         "cancel_in_the_name_of": _command(
             "cancel",
             "/api/holds/${hold}/cancel",

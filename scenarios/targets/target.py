@@ -38,7 +38,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
     A body string that is exactly one slot takes the value with its type. Slots come from the actor's values, the
     subject's values, `key` and whatever the buyer remembers. `subject` is the slot that names what is acted upon;
-    `created`, `code` are fields of the answer's JSON; `replay_header` says `true` on a stored answer.
+    `created`, `code` are fields of the answer's JSON; `replay_header` says `true` on a stored answer, and
+    `admission_header` by which of the `admissions` a command was let in.
     """
 
     kind: str
@@ -51,6 +52,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     created: str | None = None
     code: str | None = "code"
     replay_header: str | None = None
+    admission_header: str | None = None
+    admissions: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
 
 

@@ -110,3 +110,5 @@ def _adviser_away(plane: Plane) -> None:
     """Redis breaks, too, long after: who asks then is told as ever."""
     plane.broken(since=1_400, until=1_450, where="redis")
     plane.told_sold_out("r", sent=1_410, commit=1_411, done=1_412, key="without an adviser")
+    plane.sample("admission/a", "local-fallback", 1, at=1_410)
+    plane.sample("admission/a", "redis", 1, at=1_460)

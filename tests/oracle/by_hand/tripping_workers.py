@@ -120,3 +120,11 @@ def seats_linearize_without_trail(plane: Plane) -> None:
     plane.resource("r", capacity=1)
     plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
     plane.sold("h2", "r", sent=1, commit=3, done=4, count=2)
+
+
+def redis_is_asked_again(plane: Plane) -> None:
+    """A node goes on without it, long after it was there again."""
+    plane.operation("read", "r", sent=1, done=2)
+    plane.broken(since=10, until=20, where="redis-a")
+    for number in range(3):
+        plane.sample("admission/a", "local-fallback", 1, at=2_100 + number)

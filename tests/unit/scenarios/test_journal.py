@@ -7,10 +7,11 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from checker.schemas import OPERATIONS
-from scenarios.history import JournalUnreadable, gather, read_journal, write_history
+from scenarios.history import JournalUnreadable, admissions, gather, read_journal, write_history
 from scenarios.journal import (
     HEADER_BYTES,
     NOTHING,
@@ -56,7 +57,7 @@ def invoke(
     )
 
 
-def complete(journal: Journal, slot: int) -> None:
+def complete(journal: Journal, slot: int, *, admission: int = 0) -> None:
     journal.complete(
         slot,
         outcome=Outcome.FAIL,
@@ -67,7 +68,21 @@ def complete(journal: Journal, slot: int) -> None:
         code=b"SOLD_OUT",
         created=b"",
         body_digest=digest(b"sold out"),
+        admission=admission,
     )
+
+
+def test_who_let_a_command_in_is_read_back_with_its_node_and_instant(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    header = msgspec.structs.replace(HEADER, admissions=("redis", "local"))
+    journal = Journal(tmp_path / "journal" / "3.bin", header)
+    for place, (sent, admission) in enumerate([(150, 1), (250, 2), (350, 0)]):
+        slot = invoke(journal, place)
+        journal.sending(slot, sent)
+        complete(journal, slot, admission=admission)
+    journal.sending(invoke(journal, 9), 450)  # never answered
+    journal.close()
+    assert list(admissions(tmp_path)) == [(150, "node-b", "redis"), (250, "node-b", "local")]
 
 
 def test_an_operation_is_read_back_as_it_was_written(tmp_path: Path) -> None:
