@@ -9,6 +9,8 @@
 BIN := .venv/bin
 PYTHON ?=
 ARGS ?=
+# One more than the two processors that are promised: many tests wait, for a fault to land or a time to pass.
+WORKERS ?= 3
 
 .PHONY: help setup run test lint types unit catalogue mutants docs wheel clean
 
@@ -37,11 +39,13 @@ types: setup ## Check types (mypy, strict)
 
 unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
-	@$(BIN)/python -m pytest -m "not catalogue" -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -m "not catalogue" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 catalogue: setup ## Play every story against the healthy service and check what it tells (minutes, on a quiet machine)
 	@echo "==> pytest: the whole catalogue"
 	@$(BIN)/python -m pytest -m catalogue tests/scenarios $(ARGS)
+	@echo "==> pytest: ten times as many examples of commands at the same time"
+	@LASTSEAT_STATEFUL_EXAMPLES=1500 $(BIN)/python -m pytest tests/integration/reservation/test_stateful.py
 
 mutants: setup ## Plant each real-world bug and show which invariant catches it (minutes, on a quiet machine)
 	@$(BIN)/lastseat mutants $(ARGS)
