@@ -67,24 +67,27 @@ async def test_after_each_turn_the_lab_is_as_it_was(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(seasons, "_course", course)
     seen: list[Standing] = []
 
-    def summary(_judged: object) -> str:
-        seen.append(standing(labs[-1]))
-        return ""
+    def looking(_season: Season, _turn: Turn) -> bool:
+        """Asked between two turns, when the first of them has its verdict."""
+        if labs:
+            seen.append(standing(labs[-1]))
+        return False
 
     turn = Turn(scenario=BRIEF, seed=1, mutant=None, command="", runs=tmp_path, filed="brief")
     season = Season()
-    await play_season(
-        (turn,) * 3,
-        Setting(servers=Servers(), summary=summary, drawn=False),
-        season,
-        Plain(Console(quiet=True)),
-    )
+    setting = Setting(servers=Servers(), summary=lambda _judged: "", needless=looking, drawn=False)
+    await play_season((turn,) * 4, setting, season, Plain(Console(quiet=True)))
     assert season.failed == []
-    assert len(seen) == 3
-    assert seen[0] == seen[1] == seen[2]
-    assert seen[0].databases == (seasons.TEMPLATE,)
-    assert seen[0].links == ()
-    assert len({each.verdict.run for each in season.judged}) == 3, "keys hold the run's name"
+    runs = [each.verdict.run for each in season.judged]
+    assert len(set(runs)) == 4, "keys hold the run's name"
+    after_one, after_two, after_three = seen
+    assert after_one.links == after_two.links == after_three.links == ()
+    assert after_one.ports == after_two.ports == after_three.ports
+    assert after_one.processes == after_two.processes == after_three.processes
+    for place, between in enumerate(seen):
+        assert set(between.databases) <= {seasons.TEMPLATE, runs[place]}, (
+            "the last may still be on its way out"
+        )
 
 
 async def test_each_run_folder_holds_what_the_servers_said_during_that_run(tmp_path: Path) -> None:
