@@ -16,6 +16,9 @@ from checker import schemas
 from checker.brief import read_brief, write_brief
 from checker.verdict import Judgement
 from reports import page
+from tests.unit.reports.made_up.folder import build
+from tests.unit.reports.made_up.race import Recipe
+from tests.unit.reports.made_up.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,12 +56,12 @@ class Outline(HTMLParser):
         return [value for _, attributes in self.tags if (value := attributes.get(name))]
 
 
-@pytest.fixture(params=[*Judgement])
-def outline(
-    request: pytest.FixtureRequest, make_run: Callable[..., Path], make_verdict: Callable[..., Verdict]
-) -> Outline:
-    folder = make_run(oversold=request.param is Judgement.INVALID, fault=True)
-    return Outline(reports.write(folder, make_verdict(folder, request.param)).read_text())
+@pytest.fixture(scope="module", params=[*Judgement])
+def outline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outline:
+    """A page of each judgement, drawn once for all that look at it."""
+    oversold = request.param is Judgement.INVALID
+    folder = build(tmp_path_factory.mktemp("run"), Recipe(oversold=oversold, fault=True))
+    return Outline(reports.write(folder, verdict(folder, request.param)).read_text())
 
 
 def test_every_tag_closes_and_every_id_is_there_once(outline: Outline) -> None:
