@@ -49,6 +49,6 @@ async def transaction(database: Database, work: Callable[[Connection], Awaitable
     return result
 
 
-async def enqueue(connection: Connection, tenant: str, notices: Sequence[Notice], at: datetime) -> int:
+async def enqueue(connection: Connection, tenant: str, notices: Sequence[Notice], at: datetime) -> int:  # noqa: ARG001 - as the service calls it
     """Put notices in the outbox, at once and for good, whatever becomes of the transaction on `connection`."""
     return await _database.get().autocommit(lambda other: _enqueue(other, tenant, notices, at))
