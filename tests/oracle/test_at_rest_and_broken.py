@@ -12,12 +12,11 @@ from tests.oracle.by_hand.instants import printed_at
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
 
-ERRORS, WITHOUT_REDIS, RECOVERS, LEFT, LIMITS, PERMITS, IMMORTAL, LEAKED = (
+ERRORS, WITHOUT_REDIS, RECOVERS, LEFT, PERMITS, IMMORTAL, LEAKED = (
     "errors_are_earned",
     "answers_without_redis",
     "recovers_after_heal",
     "nothing_left_behind",
-    "limits_hold",
     "permits_return",
     "no_immortal_keys",
     "no_leaked_transactions",
@@ -169,92 +168,6 @@ def test_what_the_runner_still_saw_owed_was_left_behind(plane: Plane) -> None:
     assert plane.judged(LEFT) is Judgement.VALID
     plane.sample("unsettled", "holds to end", 1, at=300)
     assert plane.judged(LEFT) is Judgement.INVALID
-
-
-def limited(plane: Plane, limit: int) -> None:
-    plane.resource("r", capacity=5)["per_owner_limit"] = str(limit)
-
-
-def owned(
-    plane: Plane,
-    name: str,
-    owner: str,
-    *,
-    at: float,
-    count: int,
-    quantity: int = 1,
-    buyer: str | None = None,
-) -> None:
-    key = f"key-{name}"
-    hold = plane.hold(name, owner_digest=owner, quantity=quantity, idempotency_key=key)
-    plane.commit(at, *plane.recorded(key), hold, plane.counted("r", count))
-    plane.operation(
-        "hold",
-        "r",
-        sent=at - 1,
-        done=at + 1,
-        key=key,
-        created=name,
-        quantity=quantity,
-        owner=buyer or owner,
-    )
-
-
-def test_two_owners_may_each_have_what_one_may(plane: Plane) -> None:
-    limited(plane, 1)
-    owned(plane, "h1", "ann", at=2, count=1)
-    owned(plane, "h2", "bob", at=4, count=2)
-    assert plane.violated() == set()
-
-
-def test_one_who_is_kept_under_two_owners_may_have_no_more_than_one(plane: Plane) -> None:
-    limited(plane, 1)
-    owned(plane, "h1", "ann", at=2, count=1)
-    owned(plane, "h2", "ann-too", at=4, count=2, buyer="ann")
-    assert plane.violated() == {LIMITS}
-
-
-def test_an_owner_under_whom_two_are_kept_is_judged_as_one(plane: Plane) -> None:
-    limited(plane, 2)
-    owned(plane, "h1", "family", at=2, count=1, buyer="ann")
-    owned(plane, "h2", "family", at=4, count=2, buyer="bob")
-    owned(plane, "h3", "bob", at=6, count=3)
-    owned(plane, "h4", "bob", at=8, count=4)
-    assert plane.judged(LIMITS) is Judgement.VALID
-
-
-def test_seats_count_and_not_holds(plane: Plane) -> None:
-    limited(plane, 2)
-    owned(plane, "h1", "ann", at=2, count=3, quantity=3)
-    assert plane.violated() == {LIMITS}
-
-
-def test_a_place_in_the_line_counts_too_and_an_offer_in_its_stead_does_not_count_twice(plane: Plane) -> None:
-    limited(plane, 1)
-    plane.rows["resources", "r"]["capacity"] = "1"
-    owned(plane, "h1", "ann", at=2, count=1)
-    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
-    plane.ends(
-        "cancel",
-        "h1",
-        plane.hold("h1", state="CANCELLED"),
-        *plane.promoted("e1", "o1"),
-        sent=7,
-        commit=8,
-        done=9,
-    )
-    assert plane.violated() == set()
-    plane.commit(12, plane.entry("e2", owner_digest="digest-e1"))
-    assert plane.judged(LIMITS) is Judgement.INVALID
-
-
-def test_a_limit_that_is_lowered_takes_nothing_away(plane: Plane) -> None:
-    limited(plane, 2)
-    owned(plane, "h1", "ann", at=2, count=2, quantity=2)
-    plane.commit(5, plane.counted("r", 2, per_owner_limit="1"))
-    plane.ends("confirm", "h1", plane.hold("h1", state="CONFIRMED"),
-        plane.reservation("b1", hold_id="h1", owner_digest="ann", quantity=2), sent=6, commit=7, done=8, created="b1")  # fmt: skip
-    assert plane.violated() == set()
 
 
 def permits(plane: Plane, *, out: float, at: float) -> None:
