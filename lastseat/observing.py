@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ EVERY_SECONDS = 0.1
 REST_SECONDS = 15.0
 """How long permits that are still out are waited for; those of a killed node come back when their leases are over."""
 ASK_SECONDS = 5.0
+COUNT_SECONDS = 1.0
 PERMITS = "*permits*"
 KEYS_MAX = 10_000
 
@@ -57,6 +60,33 @@ async def observing(dsn: str, samples: Samples) -> AsyncIterator[None]:
 
     async with watching(dsn, look, purpose="sessions", every_seconds=EVERY_SECONDS):
         yield
+
+
+@asynccontextmanager
+async def counting_permits(url: str, samples: Samples, permits_max: int | None) -> AsyncIterator[None]:
+    """Sample how many permits are out while the block runs: source `redis`, metric `permits_out`, directly.
+
+    How many there are is noted as `permits_max`, where the target says. While Redis is away nothing is counted.
+    """
+    if permits_max is not None:
+        samples.note(REDIS, "permits_max", float(permits_max))
+
+    async def keep() -> None:
+        async with redis.from_url(
+            url, socket_timeout=COUNT_SECONDS, socket_connect_timeout=COUNT_SECONDS
+        ) as client:
+            while True:
+                with contextlib.suppress(RedisError, OSError):
+                    out, _ = await _permits(client)
+                    samples.note(REDIS, "permits_out", float(out))
+                await asyncio.sleep(EVERY_SECONDS)
+
+    task = asyncio.create_task(keep(), name="permits")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 async def look_at_redis(url: str, samples: Samples, *, within_seconds: float = REST_SECONDS) -> None:

@@ -14,7 +14,7 @@ from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
 from lastseat.nodes import Deployer, Deployment, link_names
-from lastseat.observing import look_at_redis, observing
+from lastseat.observing import counting_permits, look_at_redis, observing
 from lastseat.own_database import database
 from lastseat.reach import reach_of
 from lastseat.records import write_effects, write_faults
@@ -67,6 +67,17 @@ class Course:
         return self.scenario.faults
 
     @property
+    def environment(self) -> dict[str, str]:
+        """The settings that nodes and workers are started with."""
+        return {**self.target.environment(self.scenario.sale), **self.scenario.settings}
+
+    @property
+    def permits_max(self) -> int | None:
+        """How many permits Redis has for the whole house, where the target says so in a setting."""
+        said = self.environment.get(self.target.permits_setting or "")
+        return int(said) if said else None
+
+    @property
     def proxied(self) -> tuple[str, ...]:
         """The links that its faults touch; no other is proxied."""
         wanted = {planned.fault.where for planned in self.faults if planned.fault.acts_on == "link"}
@@ -110,6 +121,9 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
             target=target,
             stage=stage,
             folder=folder,
+        )
+        await leaving.enter_async_context(
+            counting_permits(course.lab.redis_url, watch.samples, course.permits_max)
         )
         watch.samples.follow(lambda: {role: child.pid for role, child in service.children.items()})
         summary, faults = await storm(course, load, plan, service, progress)
@@ -196,7 +210,7 @@ async def deployed(course: Course, dsn: str) -> AsyncIterator[Deployment]:
     """Run the service's nodes and workers while the block runs, and end them before the database goes."""
     deployer = Deployer(
         lab=course.lab,
-        environment={**course.target.environment(course.scenario.sale), **course.scenario.settings},
+        environment=course.environment,
         mutant=course.mutant,
         proxied=course.proxied,
         faults=course.faults,

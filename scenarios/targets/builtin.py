@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import jwt
 
 from scenarios.targets.builtin_evidence import REFUSALS, TABLES, UNSETTLED
-from scenarios.targets.builtin_times import times
+from scenarios.targets.builtin_times import PERMITS, times
 from scenarios.targets.errands import run_errands
 from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
 from scenarios.targets.wording import Wording
@@ -190,6 +190,7 @@ class Builtin:
     tables = TABLES
     refusals = REFUSALS
     unsettled = UNSETTLED
+    permits_setting = PERMITS
 
     def __init__(self) -> None:
         self._token_secret = secrets.token_hex(_SECRET_BYTES)
@@ -200,6 +201,7 @@ class Builtin:
         return {
             "RESERVATION_TOKEN_SECRET": self._token_secret,
             "RESERVATION_OWNER_SECRET": self._owner_secret,
+            PERMITS: "1024",
             **times(sale),
         }
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from scenarios.scenario import Sale
 
 PREFIX: Final = "RESERVATION_"
+PERMITS: Final = f"{PREFIX}REDIS_PERMITS"
 
 # A tenth of the seeds' times, or less: these bound nothing, they only say how soon somebody looks.
 _TICKS: Final = {

@@ -122,6 +122,10 @@ class Target(Protocol):
     def unsettled(self) -> tuple[Unsettled, ...]:
         """What may still be owed after the load, as its own tables tell."""
 
+    @property
+    def permits_setting(self) -> str | None:
+        """The setting that says how many commands Redis lets in at once, if it is asked."""
+
     def environment(self, sale: Sale) -> Mapping[str, str]:
         """Return the settings its nodes and workers are started with, scaled to the scenario."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import asyncpg
 import pyarrow.parquet as pq
 import redis.asyncio as redis
 
-from lastseat.observing import look_at_redis, observing
+from lastseat.observing import counting_permits, look_at_redis, observing
 from lastseat.samples import sampling
 
 if TYPE_CHECKING:
@@ -58,6 +59,17 @@ async def test_permits_are_waited_for_until_their_leases_are_over(redis_url: str
     seen = taken(tmp_path, "redis")
     assert (seen["permits"], seen["immortal_keys"]) == ([0], [0])
     assert 0 < seen["permit_lease_seconds"][0] <= 2
+
+
+async def test_permits_are_counted_while_a_run_lasts(redis_url: str, tmp_path: Path) -> None:
+    async with redis.from_url(redis_url) as client:
+        seconds, _ = await client.time()
+        await client.zadd("service:permits", {"lapsed": (seconds - 5) * 1_000, "out": (seconds + 60) * 1_000})
+        async with sampling(tmp_path) as samples, counting_permits(redis_url, samples, 8):
+            await asyncio.sleep(0.5)  # it counts ten times a second, and cannot be asked
+        await client.flushdb()
+    seen = taken(tmp_path, "redis")
+    assert (seen["permits_max"], set(seen["permits_out"])) == ([8], {1})
 
 
 async def test_a_permit_without_a_lease_never_comes_back(redis_url: str, tmp_path: Path) -> None:

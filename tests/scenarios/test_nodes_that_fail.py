@@ -39,3 +39,22 @@ def test_whoever_found_no_node_has_certainly_sent_nothing(kind: str, typed: Call
     assert set(unsent.outcome) == {"fail"}
     lost = operations[operations.error.isin(["eof", "reset"]) & operations.sent_ns.notna()]
     assert set(lost.outcome) <= {"info"}, "what has left may have happened"
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("pause:node-b@progress=30%+0.02s", "no time was left to look"),  # silence takes longer to be told
+        (
+            "crash_at:node-a=service.reservation.outbox:mark_delivered",
+            "nobody has come to",
+        ),  # no node delivers
+    ],
+)
+def test_a_fault_that_did_not_land_makes_the_run_inconclusive_and_is_named(
+    fault: str, why: str, typed: Callable[..., Any]
+) -> None:
+    ran = typed("run", RACE, "--fault", fault)
+    assert ran.code == 3, ran.said
+    assert "landed does not hold" in ran.said
+    assert f"{fault}: 0 of 1 landed (not proven: {why}" in " ".join(ran.verdict.reasons)

@@ -8,9 +8,12 @@
 SELECT count(*) FROM samples WHERE source = 'redis' AND metric = 'permits';
 
 -- counter-examples
--- Samples of source `redis`: `permits` (out now, lapsed ones not counted), `permits_max` (how many there are) and
--- `permit_lease_seconds` (after which a permit comes back by itself). Whoever asked last has lost its permit a lease later.
-WITH taken AS (SELECT mono_ns, value FROM samples WHERE source = 'redis' AND metric = 'permits'),
+-- Samples of source `redis`: `permits_out` (during the run) and `permits` (at rest), lapsed ones not counted, `permits_max`
+-- (how many there are) and `permit_lease_seconds` (after which a permit comes back by itself). Whoever asked last has lost
+-- its permit a lease later.
+WITH taken AS (
+    SELECT mono_ns, value, metric = 'permits' AS rests FROM samples WHERE source = 'redis' AND metric IN ('permits', 'permits_out')
+),
 limits AS (
     SELECT max(value) FILTER (metric = 'permits_max') AS permits_max, max(value) FILTER (metric = 'permit_lease_seconds') AS lease_seconds
     FROM samples WHERE source = 'redis'
@@ -18,4 +21,4 @@ limits AS (
 rest AS (SELECT max(coalesce(done_ns, sent_ns)) + (SELECT lease_seconds FROM limits) * 1e9 AS from_ns FROM operations)
 SELECT t.mono_ns AS at_ns, CAST(t.value AS BIGINT) AS permits, CASE
         WHEN t.value > l.permits_max THEN 'there are only ' || CAST(l.permits_max AS BIGINT) ELSE 'every lease was over' END AS but
-FROM taken t, limits l, rest r WHERE t.value > l.permits_max OR t.value > 0 AND t.mono_ns > r.from_ns;
+FROM taken t, limits l, rest r WHERE t.value > l.permits_max OR t.rests AND t.value > 0 AND t.mono_ns > r.from_ns;
