@@ -52,8 +52,8 @@ class Buyer(Protocol):
     ) -> tuple[Answer, ...]:
         """Send the action so many times at once, in turn to all nodes, each under a key of its own or all under one."""
 
-    def stranger(self) -> Buyer:
-        """Return somebody else who is after the same thing."""
+    def stranger(self, *, knows_key: bool = False) -> Buyer:
+        """Return somebody else who is after the same thing; who may reuse the last key if `knows_key`."""
 
     def pause(self, seconds: float) -> None:
         """Let time pass, as a person reading a page does."""

@@ -119,10 +119,12 @@ class _Buyer:
         self._last = said[-1]
         return tuple(each.value for each in under_way)
 
-    def stranger(self) -> _Buyer:
+    def stranger(self, *, knows_key: bool = False) -> _Buyer:
         if len(self._plan.stage.actors) < 2:  # noqa: PLR2004 — oneself and another
             raise RuntimeError("nobody else is there to be a stranger")
-        return _Buyer(self._plan, self._client, self._arrival, strangeness=1)
+        stranger = _Buyer(self._plan, self._client, self._arrival, strangeness=1)
+        stranger._last = self._said() if knows_key else None
+        return stranger
 
     def pause(self, seconds: float) -> None:
         gevent.sleep(seconds)

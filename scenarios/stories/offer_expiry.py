@@ -15,12 +15,12 @@ SCENARIO = Scenario(
     story=(
         "Seats are taken and forgotten, offers are made and not answered. Each ends when its time is over and not "
         "before, goes on to whoever has waited longest, and when the line is empty the seat is free again. Some "
-        "confirm a moment before the end, some a moment after it."
+        "confirm or accept a moment before the end, some a moment after it."
     ),
     sale=Sale(resources=2, capacity=14, hold_seconds=0.8, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.6, "latecomer": 0.3, "waiter": 0.1},
+        habits={"dawdler": 0.45, "latecomer": 0.3, "waiter": 0.1, "daydreamer": 0.15},
         arrivals=burst(50, within=0.3) + steady(rate=30, seconds=2.5),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY, *DELIVERY),
@@ -38,5 +38,6 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
+    sale=replace(SCENARIO.sale, capacity=100),
     crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=20)),
 )

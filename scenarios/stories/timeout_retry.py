@@ -15,12 +15,13 @@ SCENARIO = Scenario(
     name="timeout_retry",
     story=(
         "Requests arrive, the work is done, and the answer never comes. People ask again under the same key, at the other "
-        "node; others had pressed twice to begin with; a few use an old key for a new wish. However often a key is sent "
-        "there is one seat, one answer told again byte for byte, and a clear no to whoever means something else."
+        "node; others had pressed twice to begin with; a few use an old key for a new wish, or a key that is another's. "
+        "However often a key is sent there is one seat, one answer told again byte for byte, and a clear no to whoever means "
+        "something else, or is somebody else."
     ),
     sale=Sale(resources=3, capacity=30),
     crowd=Crowd(
-        habits={"retrier": 0.5, "twin_clicker": 0.35, "double_clicker": 0.15},
+        habits={"retrier": 0.42, "twin_clicker": 0.35, "double_clicker": 0.15, "namesake": 0.08},
         arrivals=burst(30, within=0.3) + steady(rate=40, seconds=3.8),
     ),
     faults=every(seconds=1.2, first=0.4, until=2.5, inject=LostReply("edge"), heal_after=0.6),
@@ -44,7 +45,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=Sale(resources=4, capacity=1_000),
+    sale=Sale(resources=4, capacity=300),
     crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=1.0) + steady(rate=80, seconds=24)),
     faults=every(seconds=3.0, first=1.0, until=22.0, inject=LostReply("edge"), heal_after=1.0),
 )

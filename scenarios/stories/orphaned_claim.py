@@ -1,0 +1,40 @@
+"""A node dies between its word and its deed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chaos.faults import CrashAt, throughout
+from checker.assumptions import happened, landed, load_healthy
+from scenarios.arrivals import steady
+from scenarios.promises import KEYS, LEDGER
+from scenarios.scenario import Crowd, Sale, Scenario
+from scenarios.thresholds import p99
+
+SCENARIO = Scenario(
+    name="orphaned_claim",
+    story=(
+        "A node writes down that it will carry a command out, and dies before it begins. People ask again at the other "
+        "node under the same key. For a while they are told to wait, since somebody might still be at it; then the "
+        "claim has run out, the other node takes it over, and what was wanted happens once."
+    ),
+    sale=Sale(resources=3, capacity=60, lease_seconds=1.0),
+    crowd=Crowd(habits={"retrier": 0.8, "double_clicker": 0.2}, arrivals=steady(rate=40, seconds=2.5)),
+    # Its first claims are the organiser's, who puts the shows on sale.
+    faults=(throughout(inject=CrashAt("node-a", "service.reservation.once:_carry_out:before:12")),),
+    invariants=(*LEDGER, *KEYS),
+    assumptions=(
+        landed("crash_at"),
+        happened("hold:ok", "confirm:info", "confirm:fail:IDEMPOTENCY_IN_PROGRESS", "confirm:ok"),
+        load_healthy(lag_ms_p99_max=100),
+    ),
+    thresholds=(p99("confirm", below_seconds=0.5, outside_faults=True),),
+)
+
+FULL = replace(
+    SCENARIO,
+    profile="full",
+    sale=replace(SCENARIO.sale, capacity=600),
+    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
+    faults=(throughout(inject=CrashAt("node-a", "service.reservation.once:_carry_out:before:200")),),
+)
