@@ -10,28 +10,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from checker.calls import Call, Kind, moments
+from checker.linear_bounds import surely_impossible
+from checker.linear_witness import is_explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WORK_MAX: Final = 500_000
+    from checker.calls import Moment
 
-Kind = Literal["take", "give", "refused"]
+__all__ = ["Call", "Kind", "Undecided", "Work", "first_impossible", "searched"]
+
+WORK_MAX: Final = 500_000
 
 
 class Undecided(Exception):  # noqa: N818 - neither a violation nor a failure
     """The search gave up; says after how much."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One operation on the counter: instants in ns; `done_ns` None where nobody was ever told of it."""
-
-    op: int
-    kind: Kind
-    sent_ns: int
-    done_ns: int | None
 
 
 class _Way(NamedTuple):
@@ -57,8 +53,21 @@ class Work:
 
 
 def first_impossible(capacity: int, calls: Iterable[Call], work: Work | None = None) -> Call | None:
-    """Return the first operation whose answer fits no order of all until then, or None; raises Undecided."""
-    return _Search(capacity, work or Work()).run(calls)
+    """Return the first operation found whose answer fits no order of all until then, or None; raises Undecided.
+
+    Counting refutes most of what is wrong, and one pass explains most of what is right; the rest is searched.
+    """
+    ordered = moments(calls)
+    if (impossible := surely_impossible(capacity, ordered)) is not None:
+        return impossible
+    if is_explained(capacity, ordered):
+        return None
+    return _Search(capacity, work or Work()).run(ordered)
+
+
+def searched(capacity: int, calls: Iterable[Call], work: Work | None = None) -> Call | None:
+    """Return the first operation whose answer fits no order, or None, by the search alone; raises Undecided."""
+    return _Search(capacity, work or Work()).run(moments(calls))
 
 
 class _Search:
@@ -73,8 +82,8 @@ class _Search:
         self._gap = 0
         self._refused_since: dict[int, int] = {}
 
-    def run(self, calls: Iterable[Call]) -> Call | None:
-        for _, answered, call in _moments(calls):
+    def run(self, ordered: Iterable[Moment]) -> Call | None:
+        for _, answered, _, call in ordered:
             if not answered:
                 self._begin(call)
                 continue
@@ -137,13 +146,3 @@ class _Search:
 
     def _first(self, way: _Way, kind: Kind) -> int | None:
         return next((call.op for call in self._under_way[kind] if call.op not in way.effective), None)
-
-
-def _moments(calls: Iterable[Call]) -> list[tuple[int, bool, Call]]:
-    """Return questions and answers in the order of time; of one instant the question comes first, as if they overlapped."""
-    moments = []
-    for call in calls:
-        moments.append((call.sent_ns, False, call))
-        if call.done_ns is not None:
-            moments.append((call.done_ns, True, call))
-    return sorted(moments, key=lambda moment: (moment[0], moment[1], moment[2].op))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checker.linear import Call, Undecided, Work, first_impossible
+from checker.linear import Call, Undecided, Work, first_impossible, searched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,10 +49,12 @@ def test_the_search_agrees_with_trying_every_order() -> None:
     """So many that a search which only seldom errs is found out, at a tenth of what Hypothesis takes for fewer."""
     chance = random.Random(1)
     fitting = 0
-    for _ in range(HISTORIES):
+    for number in range(HISTORIES):
         capacity, calls = drawn(chance)
         fit = fits(capacity, frozenset(calls))
         assert (first_impossible(capacity, calls) is None) == fit, (capacity, calls)
+        if number % 10 == 0:  # what counting, or one pass, decides is searched too
+            assert (searched(capacity, calls) is None) == fit, (capacity, calls)
         fitting += fit
     assert HISTORIES / 10 < fitting < HISTORIES / 2, "both kinds must be many"
 
@@ -87,9 +90,46 @@ def test_bounds_alone_would_not_see_it() -> None:
 
 
 def test_a_search_that_grows_too_large_is_given_up() -> None:
-    many = [Call(op, "take", 0, None) for op in range(40)] + [Call(99, "refused", 1, 2)]
+    told = called(("take", 0, None), ("refused", 1, 2), ("take", 3, 4), ("refused", 5, 6))
     with pytest.raises(Undecided, match="given up"):
-        first_impossible(30, many, Work(left=20))
+        first_impossible(1, told, Work(left=2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_long_histories_of_many_clients_are_decided_without_a_search(seed: int) -> None:
+    nothing = Work(left=0)
+    true = true_history(4_000, 40, 15, seed=seed)
+    assert first_impossible(15, true, nothing) is None
+    refused = [place for place in range(2_000, 4_000) if true[place].kind == "refused"]
+    sold = {true[place].op for place in refused[:80]}
+    broken = [replace(call, kind="take") if call.op in sold else call for call in true]
+    impossible = first_impossible(15, broken, nothing)
+    assert impossible is not None
+    assert impossible.op >= min(sold)
+
+
+def true_history(calls: int, clients: int, capacity: int, *, seed: int) -> list[Call]:
+    """Calls of clients who have one under way at a time, each of which took effect at an instant between its two."""
+    draw = random.Random(seed)
+    effects = []
+    for client in range(clients):
+        now = draw.randrange(1_000)
+        for _ in range(calls // clients):
+            sent = now + draw.randrange(1, 400)
+            now = sent + draw.randrange(200, 2_000)
+            effects.append((draw.randrange(sent, now), sent, now, client))
+    holding: set[int] = set()
+    history = []
+    for op, (_, sent, done, client) in enumerate(sorted(effects)):
+        if client in holding:
+            holding.remove(client)
+            history.append(Call(op, "give", sent, done))
+        elif len(holding) < capacity:
+            holding.add(client)
+            history.append(Call(op, "take", sent, done))
+        else:
+            history.append(Call(op, "refused", sent, done))
+    return history
 
 
 def test_hundreds_of_races_for_one_seat_each_cost_little() -> None:

@@ -98,6 +98,7 @@ def test_without_a_trail_a_cancelled_reservation_gives_its_seat_back(plane: Plan
 def test_a_search_that_is_given_up_is_no_verdict(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     sale(plane)
     monkeypatch.setattr("checker.linear.Work.__init__.__defaults__", (0,))
+    monkeypatch.setattr("checker.linear.is_explained", lambda *_: False)  # so that it must be searched
     finding = plane.finding(WITHOUT)
     assert finding.judgement is Judgement.UNKNOWN
     assert "the search was given up" in (finding.reason or "")
