@@ -42,7 +42,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=800),
+    sale=replace(SCENARIO.sale, capacity=300),
     crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
     faults=(
         at(seconds=2, inject=Cut("redis"), heal_after=16),

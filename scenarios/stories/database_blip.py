@@ -39,7 +39,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=600),
+    sale=replace(SCENARIO.sale, capacity=350),
     crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
     faults=every(seconds=3.0, first=1.0, until=22.0, inject=LostReply("pg"), heal_after=0.8),
 )

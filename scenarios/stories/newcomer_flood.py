@@ -41,5 +41,6 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
+    sale=replace(SCENARIO.sale, capacity=60),
     crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=0.5) + steady(rate=80, seconds=20)),
 )

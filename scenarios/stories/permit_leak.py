@@ -40,7 +40,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=600),
+    sale=replace(SCENARIO.sale, capacity=400),
     crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
     faults=tuple(at(seconds=start, inject=Kill("node-a"), heal_after=1.0) for start in (3, 9, 15)),
 )

@@ -40,7 +40,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=Sale(resources=3, capacity=600),
+    sale=Sale(resources=3, capacity=450),
     crowd=replace(SCENARIO.crowd, arrivals=steady(rate=120, seconds=24)),
     faults=(
         at(seconds=4, inject=Latency("pg", ms=60), heal_after=4),

@@ -38,7 +38,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=800),
+    sale=replace(SCENARIO.sale, capacity=450),
     crowd=replace(SCENARIO.crowd, arrivals=steady(rate=120, seconds=24)),
     faults=every(seconds=0.5, first=1.0, until=22.0, inject=Flush("redis")),
 )

@@ -46,8 +46,8 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=Sale(resources=4, capacity=1_000),
-    crowd=replace(SCENARIO.crowd, arrivals=burst(500, within=1.0) + steady(rate=200, seconds=24)),
+    sale=Sale(resources=4, capacity=800),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(300, within=1.0) + steady(rate=200, seconds=24)),
     faults=(
         at(seconds=4, inject=Cut("redis"), heal_after=6),
         at(seconds=16, inject=Cut("redis-a"), heal_after=4),
