@@ -140,7 +140,7 @@ def _p99(evidence: Evidence, threshold: Threshold) -> Measured:
 def _recovers(evidence: Evidence, threshold: Threshold) -> Measured:
     """Measure how long after each healing somebody who asked was first told a decision, whichever way it went."""
     limit = float(threshold.parameters["within_seconds"])
-    required = f"a decision within {_ms(limit)} of the first that asks after a fault is healed"
+    required = f"a decision within {_ms(limit)} of asking after a fault is healed"
     # From the first that asks: a service that nobody asks cannot show that it is well.
     rows = [
         (fault, recovered_ns, observed_ns)

@@ -39,6 +39,14 @@ def told(scenario: str, verdicts: Sequence[Verdict], unplayed: int) -> Iterator[
     slow = Counter(figure.name for verdict in verdicts for figure in broken(verdict))
     for name, count in slow.most_common():
         yield f"  {one_line(name)} was not kept in {count} of {total}"
+    untold = Counter(
+        figure.name
+        for verdict in verdicts
+        for figure in verdict.figures
+        if figure.judged and figure.judgement is Judgement.UNKNOWN
+    )
+    for name, count in untold.most_common():
+        yield f"  {one_line(name)} cannot be told in {count} of {total}"
     missed = Counter(
         premise.name for verdict in verdicts for premise in verdict.premises if not premise.holds
     )

@@ -82,7 +82,8 @@ def _thresholds(verdict: Verdict) -> Iterator[tuple[str, str]]:
         if place == 0:
             yield f"  thresholds, {'judged' if figure.judged else NOT_JUDGED}:", ""
         style = _STYLE[figure.judgement] if figure.judged else "dim"
-        yield f"    {SYMBOL[figure.judgement]} {threshold(figure)}", style
+        # Why a judged one cannot be told stands among the verdict's reasons, just above.
+        yield f"    {SYMBOL[figure.judgement]} {threshold(figure, why=not figure.judged)}", style
 
 
 def _not_judged(findings: Sequence[Finding]) -> list[str]:

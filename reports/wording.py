@@ -43,11 +43,11 @@ def broken(verdict: Verdict) -> list[Figure]:
     return [each for each in verdict.figures if each.judged and each.judgement is Judgement.INVALID]
 
 
-def threshold(figure: Figure) -> str:
-    """Return in a line what was measured against a threshold, without whether it is judged."""
+def threshold(figure: Figure, *, why: bool = True) -> str:
+    """Return in a line what was measured against a threshold, and why it cannot be told where it cannot."""
     told = f"{figure.name}: {figure.measured}; required {figure.required}"
     # Where nothing could be measured the reason says only that again.
-    return f"{told} ({figure.reason})" if figure.reason and figure.reason != figure.measured else told
+    return f"{told} ({figure.reason})" if why and figure.reason not in (None, figure.measured) else told
 
 
 def tally(verdict: Verdict) -> str:

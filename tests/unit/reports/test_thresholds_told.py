@@ -151,5 +151,7 @@ def test_github_is_told_of_judged_thresholds_only(make: Callable[..., Verdict]) 
 
 
 def test_repeats_count_how_often_a_threshold_was_not_kept(make: Callable[..., Verdict]) -> None:
-    runs = [make(SLOW, judgement=Judgement.INVALID), make(KEPT), make(*reported(SLOW))]
-    assert "  p99 of hold was not kept in 1 of 3" in list(told("rush", runs, 0))
+    runs = [make(SLOW, judgement=Judgement.INVALID), make(KEPT), make(UNTOLD), make(*reported(SLOW, UNTOLD))]
+    said = list(told("rush", runs, 0))
+    assert "  p99 of hold was not kept in 1 of 4" in said
+    assert "  recovers of hold cannot be told in 1 of 4" in said
