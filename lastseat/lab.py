@@ -50,7 +50,7 @@ class Lab:
     proxy: Toxiproxy | None
     ports: set[int]
     _databases: list[str] = field(default_factory=list)
-    _dropping: list[asyncio.Task[None]] = field(default_factory=list)
+    _dropping: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -139,7 +139,17 @@ class Lab:
 
     def drop_behind(self, dsn: str) -> None:
         """Drop a database beside whatever comes next; one that could not be dropped goes with the lab."""
-        self._dropping.append(asyncio.create_task(self.drop_database(dsn)))
+        name = urlsplit(dsn).path.lstrip("/")
+        self._databases.remove(name)
+        task = asyncio.create_task(self._try_to_drop(name))
+        self._dropping.add(task)
+        task.add_done_callback(self._dropping.discard)
+
+    async def _try_to_drop(self, name: str) -> None:
+        try:
+            await databases.drop(self.postgres.admin_dsn, name)
+        except LabError:
+            self._databases.append(name)
 
     async def flush_redis(self) -> None:
         """Remove every key of the lab's Redis database."""
