@@ -14,14 +14,15 @@ SCENARIO = Scenario(
     name="change_of_plans",
     story=(
         "Couples take two seats or none, and forget about them; others give a seat back from two tabs at once, a moment "
-        "before their time is over or a moment after. Each seat may come back once and no more, both seats of a couple must, "
-        "and whoever comes too late must not touch what is somebody else's by then."
+        "before their time is over or a moment after; and some who waited for a seat do not want it. Each seat may come back "
+        "once and no more, both seats of a couple must, and whoever comes too late must not touch what is somebody else's by "
+        "then."
     ),
     # An odd number: now and then a single seat is left, and a couple asks for it.
-    sale=Sale(resources=3, capacity=9, hold_seconds=0.6, offer_seconds=0.4),
+    sale=Sale(resources=3, capacity=15, hold_seconds=0.6, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"couple": 0.4, "waverer": 0.4, "waiter": 0.2},
+        habits={"couple": 0.4, "waverer": 0.3, "waiter": 0.1, "picky": 0.2},
         arrivals=burst(60, within=0.4) + steady(rate=40, seconds=2.6),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY),
@@ -33,6 +34,7 @@ SCENARIO = Scenario(
             "cancel:ok",
             "cancel:fail:HOLD_NOT_ACTIVE",
             "accept_offer:ok",
+            "decline_offer:ok",
         ),
         became("holds:EXPIRED", at_least=5),
         load_healthy(lag_ms_p99_max=100),
