@@ -77,6 +77,10 @@ class Evidence:
             raise
         except duckdb.Error as error:
             raise EvidenceError(f"{self.folder}: {error}") from error
+        except RuntimeError as ended:
+            if str(ended) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+                raise KeyboardInterrupt from ended
+            raise
 
     def interrupt(self) -> None:
         """End the query that is running, from another thread."""

@@ -11,7 +11,7 @@ from checker.brief import read_brief
 from checker.canonical import TABLES
 from checker.evidence import DERIVED, open_evidence
 from checker.judge import check
-from checker.recipes import derived
+from checker.recipes import Recipes, derived
 from checker.verdict import Judgement
 from tests.oracle.by_hand.story import tell
 
@@ -92,6 +92,15 @@ def test_a_name_of_the_program_is_no_table(told: Path) -> None:
     assert frame is not None
     with open_evidence(told, read_brief(told)) as evidence, pytest.raises(duckdb.CatalogException):
         evidence.rows("FROM frame")
+
+
+def test_ctrl_c_while_a_table_is_made_is_ctrl_c(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object, __: str) -> None:
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(Recipes, "provide", interrupted)
+    with open_evidence(told, read_brief(told)) as evidence, pytest.raises(KeyboardInterrupt):
+        evidence.rows("SELECT count(*) FROM occupancy")
 
 
 _RULE = """\
