@@ -74,6 +74,10 @@ class Fault(Protocol):
         """Whether only what meets it can show it."""
 
     @property
+    def seconds_least(self) -> float:
+        """How long it must last at least to be told from nothing: silence from a slow answer, say."""
+
+    @property
     def kind(self) -> str:
         """What is done, such as cut or latency."""
 

@@ -35,6 +35,7 @@ class LinkFault:
     acts_on: ClassVar[Place] = "link"
     span: ClassVar[Span] = "interval"
     awaits_victim: ClassVar[bool] = False
+    seconds_least: ClassVar[float] = 0.0
     ways: ClassVar[tuple[Way, ...]] = ("downstream", "upstream", "both")
     where: str
     stream: Way = field(default="downstream", kw_only=True)
@@ -153,6 +154,7 @@ class Blackhole(LinkFault):
     """Bytes vanish, connections stay open: a partition. Healing it closes the connections that it touched."""
 
     kind = "blackhole"
+    seconds_least = 2 * SILENCE_SECONDS
     stream: Way = field(default="both", kw_only=True)
 
     def toxic(self, name: str, stream: Stream) -> Toxic:

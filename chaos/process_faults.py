@@ -29,6 +29,7 @@ class ProcessFault:
     acts_on: ClassVar[Place] = "part"
     span: ClassVar[Span] = "interval"
     awaits_victim: ClassVar[bool] = False
+    seconds_least: ClassVar[float] = 0.0
     roles: ClassVar[tuple[str, ...]] = ("node", "worker", "postgres", "redis")
     where: str
 
@@ -98,6 +99,7 @@ class Pause(ProcessFault):
     """The process is stopped (SIGSTOP) with all below it, its connections stay open; resumed at the end."""
 
     kind = "pause"
+    seconds_least = 2 * SILENCE_SECONDS
 
     async def inject(self, reach: Reach, tag: str) -> None:  # noqa: ARG002 - processes carry no tag
         """Open a session to each, then stop it."""

@@ -38,6 +38,7 @@ class ProviderFault:
     kind: ClassVar[str] = "provider"
     acts_on: ClassVar[Place] = "provider"
     span: ClassVar[Span] = "interval"
+    seconds_least: ClassVar[float] = 0.0
     where: str
     does: Does = word(*_DOES)  # noqa: RUF009 - a field of the dataclass
     by_ms: int = value("ms", 0)

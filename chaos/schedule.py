@@ -57,6 +57,10 @@ class Planned:
             )
         if self.seconds < 0 or (span != "moment" and not self.heal_after > 0):
             raise ValueError(f"{self.fault} must begin at or after 0 s and last longer than 0 s")
+        if self.heal_after < self.fault.seconds_least:
+            raise ValueError(
+                f"{self.fault} must last {self.fault.seconds_least:g} s or more: sooner nothing could show it"
+            )
         if self.after is not None and math.isinf(self.heal_after):
             raise ValueError(f"{self.fault} must be healed at some time after {self.after}")
 

@@ -44,7 +44,7 @@ def test_whoever_found_no_node_has_certainly_sent_nothing(kind: str, typed: Call
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        ("pause:node-b@progress=30%+0.02s", "no time was left to look"),  # silence takes longer to be told
+        ("latency:redis=400ms@progress=30%+0.1s", "no time was left to look"),  # a probe takes longer
         (
             "crash_at:node-a=service.reservation.outbox:mark_delivered",
             "nobody has come to",

@@ -160,6 +160,13 @@ def test_a_lasting_fault_needs_to_be_healed_and_one_that_is_over_at_once_does_no
     assert at(seconds=1, inject=Flush("redis")).ends == 1
 
 
+@pytest.mark.parametrize("fault", [Pause("node-a"), Blackhole("redis")], ids=str)
+def test_what_is_shown_by_silence_must_last_longer_than_silence_takes(fault: Pause | Blackhole) -> None:
+    assert at(seconds=1, inject=fault, heal_after=0.5).ends == 1.5
+    with pytest.raises(ValueError, match=f"{fault} must last 0.5 s or more: sooner nothing could show it"):
+        at(seconds=1, inject=fault, heal_after=0.4)
+
+
 def test_a_timed_fault_must_be_healed_by_the_clock() -> None:
     with pytest.raises(ValueError, match="use throughout"):
         at(seconds=1.0, inject=Cut("redis"), heal_after=float("inf"))

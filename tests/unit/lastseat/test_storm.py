@@ -32,6 +32,7 @@ class Bell:
     acts_on: ClassVar[Place] = "link"
     span: ClassVar[Span] = "interval"
     awaits_victim = False
+    seconds_least = 0.0
     kind = "bell"
     where = "tower"
 
