@@ -10,7 +10,7 @@ from scenarios.journal import Outcome
 if TYPE_CHECKING:
     from scenarios.habit import Answer, Buyer
 
-CONFIRMING_SHARE = 0.2
+CONFIRMING_SHARE = 0.35
 
 
 def _then(buyer: Buyer, answer: Answer) -> None:
