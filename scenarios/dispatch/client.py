@@ -189,7 +189,8 @@ class Client:
             outcome=outcome or Outcome.INFO,
             failure=failure,
             status=exchange.status,
-            code=code,
+            # What is shown may have a code of its own, which is no refusal's.
+            code=None if outcome is Outcome.OK else code,
             created=created,
             replayed=None if exchange.replayed is None else exchange.replayed == b"true",
             document=document,

@@ -75,6 +75,8 @@ _REFUSALS: Final = tuple(
 )
 # A server error that does not say it had no effect may have had one.
 _UNKNOWN: Final = (Rule(said="info", status=500, status_max=599),)
+# A resource that is shown has a code of its own, whatever it is.
+_SHOWN: Final = Rule(said="ok", status=200, status_max=200)
 
 
 def _command(
@@ -155,17 +157,15 @@ ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
             method="POST",
             path="/api/resources/${resource}/close",
             headers={"Authorization": "Bearer ${organiser}", "Idempotency-Key": "${key}"},
-            code=None,  # a resource has a code of its own
             replay_header="idempotency-replayed",
-            rules=(Rule(said="ok", status=200), Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
+            rules=(_SHOWN, *_REFUSALS, Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
         ),
         "read_resource": Action(
             kind="read",
             method="GET",
             path="/api/resources/${resource}",
             headers={"Authorization": "Bearer ${token}"},
-            code=None,  # a resource has a code of its own
-            rules=(Rule(said="ok", status=200), Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
+            rules=(_SHOWN, *_REFUSALS, Rule(said="fail", status=400, status_max=499), *_UNKNOWN),
         ),
         # What may have come of waiting: the offer, once there is one.
         "read_entry": _read("/api/waitlist/${entry}", "entry", created="offerId"),

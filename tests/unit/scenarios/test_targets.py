@@ -95,11 +95,11 @@ def test_an_answer_that_no_rule_knows_is_never_counted_as_refused(status: int, c
 
 
 def test_the_code_of_a_resource_is_no_refusal() -> None:
-    action = builtin.ACTIONS["read_resource"]
-    assert action.code is None
-    assert Classifier(action.rules).judge(200, None) is Outcome.OK
-    assert Classifier(action.rules).judge(404, None) is Outcome.FAIL
-    assert Classifier(action.rules).judge(503, None) is Outcome.INFO
+    judge = Classifier(builtin.ACTIONS["read_resource"].rules).judge
+    assert judge(200, "opening-night-1") is Outcome.OK
+    assert judge(404, "RESOURCE_NOT_FOUND") is Outcome.FAIL
+    assert judge(503, "POOL_EXHAUSTED") is Outcome.FAIL
+    assert judge(503, None) is Outcome.INFO
 
 
 def test_a_success_that_carries_a_refusal_code_is_no_success() -> None:
