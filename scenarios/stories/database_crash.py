@@ -22,9 +22,9 @@ SCENARIO = Scenario(
     crowd=Crowd(
         habits={"retrier": 0.6, "eager": 0.2, "canceller": 0.2},
         # The burst is faster than it can be served, so that there are commits under way when they are killed.
-        arrivals=burst(30, within=0.3) + burst(60, within=0.1).after(0.55) + steady(rate=50, seconds=3.0),
+        arrivals=burst(30, within=0.3) + burst(60, within=0.1).after(0.85) + steady(rate=50, seconds=3.3),
     ),
-    faults=(at(seconds=0.7, inject=Crash("postgres"), heal_after=0.4),),
+    faults=(at(seconds=1.0, inject=Crash("postgres"), heal_after=0.4),),
     invariants=(*LEDGER, "transient_answers_are_not_pinned"),
     assumptions=(landed("crash"), happened("hold:ok", "confirm:ok"), load_healthy(lag_ms_p99_max=100)),
     thresholds=(
