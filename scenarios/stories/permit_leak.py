@@ -22,7 +22,8 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMITS": "8", "RESERVATION_REDIS_PERMIT_LEASE_MS": "500"},
     crowd=Crowd(
         habits={"retrier": 0.6, "twin_clicker": 0.4},
-        arrivals=burst(40, within=0.2) + steady(rate=50, seconds=2.6),
+        # The second burst is faster than a node can answer, so that permits are in its hands when it is killed.
+        arrivals=burst(20, within=0.12) + burst(60, within=0.06).after(0.12) + steady(rate=50, seconds=2.6),
     ),
     faults=(at(seconds=0.15, inject=Kill("node-a"), heal_after=0.8),),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),

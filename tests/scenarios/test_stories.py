@@ -76,6 +76,27 @@ def test_no_owner_has_more_seats_than_the_limit(catalogue: Catalogue) -> None:
     assert catalogue["limit_bypass"].one(most) == 2
 
 
+def test_the_limit_refused_somebody_while_redis_was_away(catalogue: Catalogue) -> None:
+    refused = """
+        SELECT count(*) FROM {operations}, {faults}
+        WHERE code = 'OWNER_LIMIT_REACHED' AND sent_ns > landed_ns AND done_ns < healed_ns
+    """
+    assert catalogue["limit_without_redis"].one(refused) > 0
+
+
+def test_seats_were_sold_in_the_time_of_which_redis_lost_its_memory(catalogue: Catalogue) -> None:
+    sold = """
+        SELECT count(*) FROM {operations} AS operation, {faults}
+        WHERE operation.kind = 'hold' AND outcome = 'ok' AND sent_ns > injected_ns AND done_ns < landed_ns
+    """
+    assert catalogue["redis_failover"].one(sold) > 0
+
+
+def test_the_number_of_a_notice_that_was_never_committed_is_missing(catalogue: Catalogue) -> None:
+    missing = "SELECT max(CAST(new_id AS BIGINT)) - count(*) FROM {state/notification_outbox}"
+    assert catalogue["torn_handover"].one(missing) > 0
+
+
 def test_a_delivery_that_nobody_wrote_down_was_sent_again_under_its_id(catalogue: Catalogue) -> None:
     twice = "SELECT count(*) FROM (SELECT effect FROM {effects} GROUP BY effect HAVING count(*) > 1)"
     assert catalogue["worker_crash"].one(twice) > 0
