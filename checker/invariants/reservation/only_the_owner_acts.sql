@@ -2,7 +2,7 @@
 -- sentence: A hold, an offer, a place in the line or a reservation is ended only by whom it belongs to, and changes hands only to its next owner.
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
--- catches: wrong-acceptor, release-not-owner, scope-missing
+-- catches: wrong-acceptor, release-not-owner, scope-missing, spoofed-identity
 
 -- looked at
 SELECT count(*) FROM operations WHERE outcome <> 'info' AND kind IN (SELECT kind FROM ends);
