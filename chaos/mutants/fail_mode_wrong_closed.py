@@ -25,7 +25,7 @@ _admit: Final = RedisGate.admit
 
 def plant() -> None:
     """Let nobody pass of whom Redis has said nothing."""
-    RedisGate.admit = admit  # type: ignore[assignment, method-assign]
+    RedisGate.admit = admit  # type: ignore[assignment, method-assign]  # a method is replaced, which mypy forbids
 
 
 async def admit(gate: RedisGate, scope: str, token: str) -> Word:

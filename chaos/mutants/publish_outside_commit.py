@@ -38,7 +38,7 @@ _database: Final[ContextVar[Database]] = ContextVar("the database whose transact
 
 def plant() -> None:
     """Let the outbox know the pool, and take a connection of its own from it."""
-    Database.transaction = transaction  # type: ignore[assignment, method-assign]
+    Database.transaction = transaction  # type: ignore[assignment, method-assign]  # a method is replaced, which mypy forbids
     outbox.enqueue = enqueue
 
 

@@ -26,7 +26,7 @@ _send: Final = Notifier.send
 
 def plant() -> None:
     """Let the notifier name each attempt, and not the notice."""
-    Notifier.send = send  # type: ignore[assignment, method-assign]
+    Notifier.send = send  # type: ignore[assignment, method-assign]  # a method is replaced, which mypy forbids
 
 
 async def send(notifier: Notifier, claim: Claim) -> Taken:
