@@ -26,13 +26,19 @@ def print_lists() -> None:
     _print(console, "Scenarios  (lastseat run NAME)", stories)
     _print(console, "Invariants", ((rule.name, rule.sentence) for rule in load().values()))
     planted = (
-        (mutant.name, f"{mutant.mechanism} Caught by {', '.join(mutant.caught_by)} in {mutant.scenario}.")
+        (mutant.name, f"{mutant.mechanism} {_caught(mutant)}")
         for mutant in mutants.discover().values()
     )
     _print(console, "Planted bugs  (--mutant NAME)", planted)
     faults = ((kind, (fault.__doc__ or "").partition("\n")[0]) for kind, fault in KINDS.items())
     _print(console, "Faults  (--fault KIND:WHERE…)", faults)
     console.print(Text(GRAMMAR, style="dim"), soft_wrap=True)
+
+
+def _caught(mutant: mutants.Mutant) -> str:
+    if mutant.harmless:
+        return f"Nothing has to catch it: {mutant.harmless}"
+    return f"Caught by {', '.join(mutant.caught_by)} in {mutant.scenario}."
 
 
 def _print(console: Console, title: str, rows: Iterable[tuple[str, str]]) -> None:
