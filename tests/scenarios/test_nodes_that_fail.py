@@ -41,20 +41,9 @@ def test_whoever_found_no_node_has_certainly_sent_nothing(kind: str, typed: Call
     assert set(lost.outcome) <= {"info"}, "what has left may have happened"
 
 
-@pytest.mark.parametrize(
-    ("fault", "why"),
-    [
-        ("latency:redis=400ms@progress=30%+0.1s", "no time was left to look"),  # a probe takes longer
-        (
-            "crash_at:node-a=service.reservation.outbox:mark_delivered",
-            "nobody has come to",
-        ),  # no node delivers
-    ],
-)
-def test_a_fault_that_did_not_land_makes_the_run_inconclusive_and_is_named(
-    fault: str, why: str, typed: Callable[..., Any]
-) -> None:
+def test_a_fault_that_did_not_land_makes_the_run_inconclusive_and_is_named(typed: Callable[..., Any]) -> None:
+    fault = "crash_at:node-a=service.reservation.outbox:mark_delivered"  # no node delivers
     ran = typed("run", RACE, "--fault", fault)
     assert ran.code == 3, ran.said
     assert "landed does not hold" in ran.said
-    assert f"{fault}: 0 of 1 landed (not proven: {why}" in " ".join(ran.verdict.reasons)
+    assert f"{fault}: 0 of 1 landed (not proven: nobody has come to" in " ".join(ran.verdict.reasons)
