@@ -20,7 +20,7 @@ MUTANT: Final = Mutant(
     mechanism="Claims a key without a deadline, takes a claim without one for abandoned, and fences nobody off.",
     section="idempotency",
     reports=("aws-powertools/powertools-lambda-typescript#5680",),
-    scenario="limit_bypass",
+    scenario="timeout_retry",
     caught_by=("one_effect_per_key",),
     racy=True,
     schema=("ALTER TABLE idempotency_records ALTER COLUMN lease_expires_at DROP NOT NULL",),
@@ -49,6 +49,7 @@ def plant() -> None:
         now="ON CONFLICT (record_id) DO UPDATE SET status = excluded.status, body = excluded.body",
     )
     idempotency.contest = contest
+    holds.take = take_nothing
     holds.take_counted = take_counted
     let_twins_meet()
 
@@ -57,6 +58,10 @@ async def contest(connection: Connection, scope: Scope, mark: str, token: str, *
     """Say what a known key allows: without an answer, to begin again."""
     seen = await idempotency._read(connection, scope, at=None)
     return idempotency.settled(seen, mark) or Takeover(seen["id"], token)
+
+
+async def take_nothing(connection: Connection, order: Order, **_: Any) -> None:
+    """Leave every hold to the path of two steps: where key and seat are one statement, nobody is in between."""
 
 
 async def take_counted(connection: Connection, order: Order, **named: Any) -> Answer:

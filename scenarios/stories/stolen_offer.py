@@ -16,10 +16,10 @@ SCENARIO = Scenario(
         "Ids can be guessed. Strangers confirm and cancel holds, also in the owner's name, leave the line in somebody's place, accept and decline "
         "offers that were made to another. Each of them must be turned away, and the owner must find everything untouched."
     ),
-    sale=Sale(resources=3, capacity=6),
+    sale=Sale(resources=3, capacity=10),
     workers={"notifier": 1},
     crowd=Crowd(
-        habits={"impostor": 0.4, "fickle": 0.4, "waiter": 0.2},
+        habits={"impostor": 0.45, "fickle": 0.45, "waiter": 0.1},
         arrivals=burst(50, within=0.3) + steady(rate=40, seconds=1.8),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE),
