@@ -38,7 +38,6 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=60),
     crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=24)),
     faults=tuple(at(seconds=start, inject=Pause("leader"), heal_after=2.5) for start in (2, 8, 14, 20)),
 )

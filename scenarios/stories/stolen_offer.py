@@ -41,6 +41,6 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=60),
+    sale=replace(SCENARIO.sale, capacity=30),
     crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=60, seconds=20)),
 )

@@ -38,7 +38,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=60),
+    sale=replace(SCENARIO.sale, capacity=30),
     crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=20)),
     faults=(at(seconds=3, inject=ProviderFault("notification", "kill_caller", times=3), heal_after=8),),
 )
