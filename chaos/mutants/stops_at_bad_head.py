@@ -1,4 +1,4 @@
-"""The head of the line declines, and nobody behind is asked."""
+"""The head of the line declines or never answers, and nobody behind is asked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from chaos.mutants import Mutant
 from service.errors import Refused
-from service.reservation import bodies, handover, offers, resources, rules
+from service.reservation import bodies, expiry, handover, offers, resources, rules
+from service.reservation.expiry import Summary
 from service.reservation.idempotency import Answer
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from service.database import Connection
+    from service.reservation.expiry import Due
     from service.reservation.rules import Action
 
 MUTANT: Final = Mutant(
@@ -22,14 +26,15 @@ MUTANT: Final = Mutant(
         "SandeepVashishtha/Eventra#11892",
         "SandeepVashishtha/Eventra#13345",
     ),
-    scenario="lock_order",
-    caught_by=("no_gap_in_handover",),
+    scenario="offer_expiry",
+    caught_by=("no_gap_in_handover", "nothing_left_behind"),
 )
 
 
 def plant() -> None:
-    """Put the declining that asks nobody else in the place of the service's."""
+    """Let an offer that comes to nothing end the promotion."""
     offers.decline = decline
+    expiry.finalize_expired_resource = finalize
 
 
 async def decline(connection: Connection, action: Action) -> Answer:
@@ -42,3 +47,19 @@ async def decline(connection: Connection, action: Action) -> Answer:
     ended = await offers.SQL["decline"].row(connection, offer=action.id, at=offer["at"])
     await handover.release(connection, room, 1)
     return Answer(200, bodies.encoded(bodies.Offer.of(ended)))
+
+
+async def finalize(
+    connection: Connection, due: Due, *, rows: int, term: int | None = None, at: datetime | None = None
+) -> Summary:
+    """End what is overdue; hand over the seats of holds, and let those of offers fall from the count."""
+    room = await resources.lock(connection, tenant=due.tenant, resource=due.resource)
+    now = await resources.clock(connection, at)
+    about = {"resource": due.resource, "at": now, "rows": rows, "term": term}
+    held = await expiry.SQL["expire_holds"].rows(connection, **about)
+    offered = await expiry.SQL["expire_offers"].rows(connection, **about)
+    seats = sum(hold["quantity"] for hold in held)
+    promoted = await handover.promote_or_release(connection, room, seats, now) if seats else 0
+    if offered:
+        await handover.release(connection, room, len(offered))
+    return Summary(expired_holds=len(held), expired_offers=len(offered), promoted_entries=promoted)
