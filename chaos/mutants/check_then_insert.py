@@ -58,7 +58,7 @@ def plant() -> None:
 
 def let_twins_meet() -> None:
     """Have Redis take no command for another's twin: its advice hides this bug for as long as it is there."""
-    Endpoint._scope = unlike_any_other  # type: ignore[method-assign]
+    Endpoint._scope = unlike_any_other  # type: ignore[method-assign]  # that is how a bug is planted
 
 
 def unlike_any_other(self: Endpoint, call: Call) -> str | None:

@@ -58,7 +58,7 @@ class _Promote:
 def plant() -> None:
     """Let whoever gives a reservation back look for the next owner first."""
     reservations.cancel = cancel
-    waitlist.SQL["promote"] = _Promote()  # type: ignore[assignment]
+    waitlist.SQL["promote"] = _Promote()  # type: ignore[assignment]  # it is asked for rows, and for nothing else
 
 
 async def cancel(connection: Connection, action: Action) -> Answer:

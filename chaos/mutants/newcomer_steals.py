@@ -42,7 +42,7 @@ _transaction = Database.transaction
 def plant() -> None:
     """Let a hand-over only release, and promote once that has been committed."""
     handover.promote_or_release = release_first
-    Database.transaction = transaction  # type: ignore[method-assign]
+    Database.transaction = transaction  # type: ignore[method-assign]  # that is how a bug is planted
 
 
 async def release_first(connection: Connection, room: Any, seats: int, at: datetime) -> int:  # noqa: ARG001 - its signature

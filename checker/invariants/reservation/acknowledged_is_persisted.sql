@@ -2,7 +2,7 @@
 -- sentence: What a buyer was told had happened stands in the database, as it was asked for and for nobody else.
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
--- catches: commit-unknown, dirty-connection, rowcount-ignored, synchronous-commit-off
+-- catches: commit-unknown, dirty-connection, rowcount-ignored, synchronous-commit-off, payload-ignored
 
 -- looked at
 SELECT count(*) FROM operations o
