@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import http.client
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from chaos.launch_faults import launch_options
-from chaos.network import Link, Network
+from chaos.network import Link, Network, NetworkError
 from lastseat import borrowed
 from lastseat.errors import LabError
 from lastseat.ports import LOOPBACK, on_a_free_port
@@ -90,9 +90,7 @@ class Deployer:
             yield made
         finally:
             await asyncio.gather(*(end(child) for child in made.children.values()))
-            if made.network is not None:
-                for link in made.links.values():
-                    await made.network.delete(link.name)
+            await _take_down(made)
 
     async def _bring_up(self, made: Deployment, dsn: str, count: int) -> None:
         if self.proxied:
@@ -146,6 +144,18 @@ class Deployer:
             return child, port
 
         return await on_a_free_port(start, self.lab.ports)
+
+
+async def _take_down(made: Deployment) -> None:
+    """Take the run's links away; a proxy that keeps one decides nothing: what was played has been played.
+
+    It goes with the lab, or, in a proxy server of others, is asked for again by whoever ends the lab.
+    """
+    if made.network is None:
+        return
+    for link in made.links.values():
+        with suppress(NetworkError):
+            await made.network.delete(link.name)
 
 
 async def end(child: Child) -> None:
