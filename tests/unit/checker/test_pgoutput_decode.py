@@ -4,62 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from checker.schemas import CHANGE_HEAD
-from checker.tables import Table
-from checker.trail import DecodeError, TrailRecord, TrailStatus, to_parquet
-from checker.trail.completeness import Difference, broken_links, differences
-from checker.trail.messages import Delete, Insert, Relation, Update
-from checker.trail.pgoutput import parse
+from checker.trail import DecodeError, TrailStatus
 from checker.trail.snapshot import Snapshot
-from checker.trail.spool import Frame, Spool
+from tests.unit.checker.recorded import SEATS, decoded, write_base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-SEATS = [
-    "id",
-    "n",
-    "s",
-    "name",
-    "ch",
-    "ok",
-    "at",
-    "for_",
-    "u",
-    "raw",
-    "body",
-    "price",
-    "f",
-    "tags",
-    "m",
-    "ip",
-    "twice",
-]
-TABLES = (
-    Table(name="seats", schema="public", relation="seats", columns=tuple(SEATS), key=("id",)),
-    Table(name="notes", schema="public", relation="notes", columns=("id", "v", "w"), key=("id",)),
-    Table(name="whole", schema="public", relation="whole", columns=("id", "v", "w"), key=("id",)),
-)
-
-
-def decoded(
-    folder: Path, frames: Iterable[Frame], *, base_snapshot: str | None = None, lost: int = 0
-) -> TrailRecord:
-    (folder / "spool").mkdir(exist_ok=True)
-    (folder / "spool" / "trail.bin").unlink(missing_ok=True)
-    with Spool(folder / "spool" / "trail.bin") as spool:
-        for frame in frames:
-            spool.append(*frame)
-    record = TrailRecord(
-        status=TrailStatus.DRAINED, tables=TABLES, base_snapshot=base_snapshot, frames=spool.frames + lost
-    )
-    return to_parquet(folder, record)
+    from checker.trail.spool import Frame
 
 
 def changes(folder: Path, table: str) -> list[dict[str, Any]]:
@@ -193,150 +150,6 @@ def test_a_value_in_binary_is_refused_and_not_taken_for_text(tmp_path: Path, rec
 def test_a_change_of_a_table_never_described_is_an_error(tmp_path: Path, recorded: list[Frame]) -> None:
     with pytest.raises(DecodeError, match="relation 16604, which was never described"):
         decoded(tmp_path, [recorded[0], recorded[3]])
-
-
-def write_base(folder: Path, table: str, columns: tuple[str, ...], *rows: tuple[str | None, ...]) -> None:
-    fields = [*CHANGE_HEAD, *((f"new_{column}", pa.string()) for column in columns)]
-    head = (0, 0, 0, None, None, "B")
-    values = list(zip(*((*head, *row) for row in rows), strict=True)) if rows else [[]] * len(fields)
-    (folder / "base").mkdir(exist_ok=True)
-    schema = pa.schema(fields)
-    arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), folder / "base" / f"{table}.parquet")
-
-
-def write_state(
-    folder: Path,
-    table: str,
-    columns: tuple[str, ...],
-    *rows: tuple[str | None, ...],
-    snapshot: str | None = None,
-) -> None:
-    schema = pa.schema([(f"new_{column}", pa.string()) for column in columns])
-    if snapshot:
-        schema = schema.with_metadata({"snapshot": snapshot})
-    values = list(zip(*rows, strict=True)) if rows else [[]] * len(columns)
-    arrays = [pa.array(column, pa.string()) for column in values]
-    (folder / "state").mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), folder / "state" / f"{table}.parquet")
-
-
-NOTES = ("id", "v", "w", "extra")
-AT_REST = (("5", None, "", "6"), ("9", None, None, None))
-
-
-@pytest.fixture
-def at_rest(tmp_path: Path) -> Path:
-    for table in TABLES:
-        write_base(tmp_path, table.name, table.columns)
-    write_state(tmp_path, "notes", NOTES, *AT_REST)
-    write_state(tmp_path, "whole", ("id", "v", "w"))
-    return tmp_path
-
-
-def compared(folder: Path, table: str) -> list[Difference]:
-    with duckdb.connect() as connection:
-        return differences(connection, folder, table, ("id",))
-
-
-def test_a_whole_trail_folds_to_the_state(at_rest: Path, recorded: list[Frame]) -> None:
-    decoded(at_rest, recorded)
-    assert compared(at_rest, "notes") == []
-    assert compared(at_rest, "whole") == []
-
-
-def test_a_dropped_frame_is_found(at_rest: Path, recorded: list[Frame]) -> None:
-    delete = max(n for n, frame in enumerate(recorded) if frame.data[:1] == b"I")
-    decoded(at_rest, [*recorded[:delete], *recorded[delete + 1 :]])
-    assert compared(at_rest, "notes") == [Difference(table="notes", key=("9",), how="only in the state")]
-
-
-def links(folder: Path, table: Table) -> list[Difference]:
-    with duckdb.connect() as connection:
-        return broken_links(connection, folder, table.name, table.key, table.columns)
-
-
-def test_each_change_of_a_whole_trail_follows_from_the_one_before(
-    at_rest: Path, recorded: list[Frame]
-) -> None:
-    decoded(at_rest, recorded)
-    assert [links(at_rest, table) for table in TABLES] == [[], [], []]
-
-
-def test_a_lost_change_is_missed_though_another_undid_it(at_rest: Path, recorded: list[Frame]) -> None:
-    """`whole` tells its rows as they were; all of them are gone at rest, so that the fold alone says nothing."""
-    made, updated, _ = of_whole(recorded)
-    for lost in (made, updated):
-        decoded(at_rest, [*recorded[:lost], *recorded[lost + 1 :]])
-        assert compared(at_rest, "whole") == []
-        assert links(at_rest, TABLES[2]) == [
-            Difference(table="whole", key=("1",), how="a change before it is missing")
-        ]
-
-
-def test_a_row_made_twice_lacks_its_end(at_rest: Path, recorded: list[Frame]) -> None:
-    made, _, deleted = of_whole(recorded)
-    frames = list(recorded)
-    frames[deleted] = frames[deleted]._replace(data=frames[made].data)
-    decoded(at_rest, frames)
-    assert [link.table for link in links(at_rest, TABLES[2])] == ["whole"]
-
-
-def of_whole(recorded: list[Frame]) -> tuple[int, int, int]:
-    """Where the only row of `whole` is made, updated and deleted."""
-    relations = [message for frame in recorded if isinstance(message := parse(frame.data), Relation)]
-    oid = next(relation.oid for relation in relations if relation.name == "whole")
-    changes = [(n, parse(frame.data)) for n, frame in enumerate(recorded)]
-    made, updated, deleted = (
-        n
-        for n, message in changes
-        if isinstance(message, Insert | Update | Delete) and message.relation == oid
-    )
-    return made, updated, deleted
-
-
-def test_a_dropped_truncation_is_found(at_rest: Path, recorded: list[Frame]) -> None:
-    lost = [f for f in recorded if f.data[:1] not in (b"T", b"D")]
-    decoded(at_rest, lost)
-    assert compared(at_rest, "whole") == [Difference(table="whole", key=("1",), how="only in the trail")]
-
-
-def test_a_frame_spooled_twice_is_harmless(at_rest: Path, recorded: list[Frame]) -> None:
-    changing = [n for n, frame in enumerate(recorded) if frame.data[:1] in (b"I", b"D", b"T", b"C")]
-    for doubled in changing[::2]:
-        decoded(at_rest, [*recorded[: doubled + 1], *recorded[doubled:]])
-        assert compared(at_rest, "notes") == compared(at_rest, "whole") == []
-
-
-def test_a_row_that_differs_is_told_with_its_columns(at_rest: Path, recorded: list[Frame]) -> None:
-    write_state(at_rest, "notes", NOTES, ("5", "", "", "7"), AT_REST[1])
-    decoded(at_rest, recorded)
-    assert compared(at_rest, "notes") == [Difference(table="notes", key=("5",), how="v, extra")]
-
-
-def test_a_row_twice_in_the_state_is_no_match_for_one(at_rest: Path, recorded: list[Frame]) -> None:
-    write_state(at_rest, "notes", NOTES, *AT_REST, ("5", None, "", "8"))
-    decoded(at_rest, recorded)
-    assert compared(at_rest, "notes") == [Difference(table="notes", key=("5",), how="extra")]
-
-
-def test_what_the_state_could_not_see_is_left_out(at_rest: Path, recorded: list[Frame]) -> None:
-    write_state(at_rest, "notes", NOTES, AT_REST[0], snapshot="20889:20889:")
-    decoded(at_rest, recorded)
-    assert compared(at_rest, "notes") == []
-
-
-def test_what_the_state_did_see_is_not_left_out(at_rest: Path, recorded: list[Frame]) -> None:
-    write_state(at_rest, "notes", NOTES, AT_REST[0], snapshot="20890:20890:")
-    decoded(at_rest, recorded)
-    assert compared(at_rest, "notes") == [Difference(table="notes", key=("9",), how="only in the trail")]
-
-
-def test_a_lost_file_is_named(at_rest: Path, recorded: list[Frame]) -> None:
-    decoded(at_rest, recorded)
-    (at_rest / "base" / "notes.parquet").unlink()
-    with pytest.raises(FileNotFoundError, match=r"base/notes\.parquet is not in the run folder"):
-        compared(at_rest, "notes")
 
 
 def test_a_drained_trail_whose_spool_lost_its_tail_is_broken(tmp_path: Path, recorded: list[Frame]) -> None:
