@@ -1,60 +1,41 @@
-"""Two who promote at once pass each other: the second finds the head of the line locked, and takes who stands behind."""
+"""Whoever looks at a place in the line locks it, and a promotion passes over what is locked, were it the head."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from chaos.mutants import Mutant, reword
-from service.reservation import holds, offers, reservations, resources, waitlist
+from service.reservation import waitlist
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from service.reservation.idempotency import Answer
-    from service.reservation.rules import Action
-
-    Act = Callable[[Any, Action], Coroutine[Any, Any, Answer]]
+    from datetime import datetime
 
 MUTANT: Final = Mutant(
     name="skip-locked-head",
-    mechanism="Promotes without the lock on the resource, and passes over waiters whom another promotion has locked.",
+    mechanism="Promotes with SKIP LOCKED, and so passes over the head of the line while somebody looks at it.",
     section="postgresql",
     reports=("cockroachdb/cockroach#143017",),
     scenario="lock_order",
     caught_by=("fifo_handover",),
     racy=True,
 )
-SLOW_SECONDS_MAX: Final = 0.1
-_PROMOTING: Final = ContextVar("_PROMOTING", default=False)
+SLOW_SECONDS: Final = 0.04
+LOCK: Final = "SELECT FROM waitlist_entries WHERE id = $1 AND tenant = $2 FOR NO KEY UPDATE"
 
 
 def plant() -> None:
-    """Trust SKIP LOCKED to keep promotions apart."""
+    """Lock where a place is shown, and skip what is locked where one is promoted."""
     line = "ORDER BY seq LIMIT $2"
     reword(waitlist.SQL, "promote", was=line, now=f"{line} FOR NO KEY UPDATE SKIP LOCKED")
-    locked = resources.lock
+    healthy = waitlist.find
 
-    async def lock(connection: Any, *, tenant: str, resource: int) -> Any:
-        read = resources.find if _PROMOTING.get() else locked
-        return await read(connection, tenant=tenant, resource=resource)
+    async def find(connection: Any, *, tenant: str, entry: int, at: datetime | None = None) -> Any:
+        if connection.is_in_transaction():  # of those who look, only the one who leaves comes in one
+            return await healthy(connection, tenant=tenant, entry=entry, at=at)
+        async with connection.transaction():
+            await connection.execute(LOCK, entry, tenant)
+            await asyncio.sleep(SLOW_SECONDS)  # what is still to be done before the place is shown
+            return await healthy(connection, tenant=tenant, entry=entry, at=at)
 
-    resources.lock = lock
-    holds.cancel = _promoting(holds.cancel)  # type: ignore[assignment]  # named arguments are not needed
-    offers.decline = _promoting(offers.decline)  # type: ignore[assignment]  # as above
-    reservations.cancel = _promoting(reservations.cancel)  # type: ignore[assignment]  # as above
-
-
-def _promoting(healthy: Act) -> Act:
-    async def act(connection: Any, action: Action) -> Answer:
-        token = _PROMOTING.set(True)
-        try:
-            answer = await healthy(connection, action)
-        finally:
-            _PROMOTING.reset(token)
-        await asyncio.sleep(random.uniform(0, SLOW_SECONDS_MAX))  # noqa: S311 - what is to be done before the COMMIT
-        return answer
-
-    return act
+    waitlist.find = find
