@@ -173,9 +173,12 @@ def watched(db: duckdb.DuckDBPyConnection, folder: Path, operations: int) -> Non
             SELECT process, mono_ns, mono_ns + {AHEAD_NS} AS real_ns, 1000::BIGINT AS slack_ns
             FROM range({T0_NS} - 2000000000, {end} + 2000000000, 1000000000) t(mono_ns), (VALUES ('postgres'), ('load/0')) p(process)""",
         "snapshots": f"""
-            SELECT a.asked_ns, a.asked_ns + 100000 AS answered_ns, (coalesce(c.xid, 0) + 1)::UBIGINT AS xmin,
-                (coalesce(c.xid, 0) + 1)::UBIGINT AS xmax, []::UBIGINT[] AS xip
-            FROM range({T0_NS} - 20000000, {end} + 40000000, 20000000) a(asked_ns) ASOF LEFT JOIN commits c ON c.at_ns < a.asked_ns""",
+            SELECT asked_ns, asked_ns + 100000 AS answered_ns, (coalesce(seen, 0) + 1)::UBIGINT AS xmin,
+                (coalesce(seen, 0) + 1)::UBIGINT AS xmax, []::UBIGINT[] AS xip
+            FROM (SELECT *, max(xid) OVER (ORDER BY asked_ns, NOT asks) AS seen FROM (
+                SELECT at_ns AS asked_ns, xid, false AS asks FROM commits
+                UNION ALL SELECT a, NULL, true FROM range({T0_NS} - 20000000, {end} + 40000000, 20000000) t(a)
+            )) WHERE asks""",
         "samples": f"""
             SELECT {end} AS mono_ns, source, metric, value::DOUBLE AS value FROM (VALUES
                 ('load/0', 'operations', {operations}), ('load/0', 'arrivals', {operations}), ('load/0', 'dropped', 0),
