@@ -26,8 +26,7 @@ def print_lists() -> None:
     _print(console, "Scenarios  (lastseat run NAME)", stories)
     _print(console, "Invariants", ((rule.name, rule.sentence) for rule in load().values()))
     planted = (
-        (mutant.name, f"{mutant.mechanism} {_caught(mutant)}")
-        for mutant in mutants.discover().values()
+        (mutant.name, f"{mutant.mechanism} {_caught(mutant)}") for mutant in mutants.discover().values()
     )
     _print(console, "Planted bugs  (--mutant NAME)", planted)
     faults = ((kind, (fault.__doc__ or "").partition("\n")[0]) for kind, fault in KINDS.items())
