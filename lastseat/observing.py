@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
+from checker.session import pause
 from checker.watch import watching
 from lastseat.errors import LabError
 from lastseat.waiting import until
@@ -75,18 +76,22 @@ async def counting_permits(url: str, samples: Samples, permits_max: int | None) 
         async with redis.from_url(
             url, socket_timeout=COUNT_SECONDS, socket_connect_timeout=COUNT_SECONDS
         ) as client:
-            while True:
+            while not stop.is_set():
                 with contextlib.suppress(RedisError, OSError):
                     out, _ = await _permits(client)
                     samples.note(REDIS, "permits_out", float(out))
-                await asyncio.sleep(EVERY_SECONDS)
+                await pause(stop, EVERY_SECONDS)
 
+    # A cancellation would not do: where it meets the client's own timeout, the client tells of the timeout alone.
+    stop = asyncio.Event()
     task = asyncio.create_task(keep(), name="permits")
     try:
         yield
     finally:
+        stop.set()
+        await asyncio.wait({task}, timeout=ASK_SECONDS)
         task.cancel()
-        await asyncio.wait({task})
+        await asyncio.wait({task}, timeout=ASK_SECONDS)
 
 
 async def look_at_redis(url: str, samples: Samples, *, within_seconds: float = REST_SECONDS) -> None:
