@@ -2,7 +2,7 @@
 
 base/ with changes/ folded over it by key equals state/, row by row. And each change follows from the one before it: no
 row is made twice, or changed while it is not there, and where a change tells the row as it was (replica identity
-FULL), that is the row as it was last seen. The fold alone would not miss a change that another undid.
+FULL), that is the row as it was last seen. The fold alone would not see the loss of a change that a later one undid.
 """
 
 from __future__ import annotations
@@ -110,19 +110,18 @@ def broken_links(
     return [Difference(table=table, key=tuple(found), how=UNLINKED) for found in rows]
 
 
-# A change that says the same as the one before it, in the same commit, is a frame spooled twice. Between two truncations
+# A change of the same row from the same place in the WAL is a frame spooled twice. Between two truncations
 # a row's changes stand by themselves: one that was emptied away may be made anew.
 _LINKS: Final = """
 WITH past AS (
-  SELECT {key}, commit_lsn, position, action, {old} AS old_digest,
+  SELECT {key}, commit_lsn, position, change_lsn, action, {old} AS old_digest,
          CASE WHEN action <> 'D' THEN {digest} END AS digest
   FROM read_parquet($past, union_by_name = true)
 ),
 kept AS (SELECT *, {part} AS part FROM past WHERE action <> 'T'),
 linked AS (
   SELECT *, lag(action) OVER row_of AS before, lag(digest) OVER row_of AS seen,
-         commit_lsn = lag(commit_lsn) OVER row_of AND action = lag(action) OVER row_of
-             AND digest IS NOT DISTINCT FROM lag(digest) OVER row_of AS again
+         change_lsn = lag(change_lsn) OVER row_of AS again
   FROM kept WINDOW row_of AS (PARTITION BY part, {key} ORDER BY commit_lsn, position)
 )
 SELECT {key} FROM linked
