@@ -29,7 +29,7 @@ class Fate(StrEnum):
     """What became of a planted bug in one run, or in all of them; the later in this order outranks the earlier."""
 
     CAUGHT = "caught"
-    UNPROVEN = "unproven"  # an invariant that it names could not be judged
+    UNPROVEN = "unproven"  # none of those that it names let it pass, but one could not be judged
     FAILED = "not played"  # the lab did not get to the end of the run
     PARTLY = "caught in part"  # not by each of those that it names
     BY_ANOTHER = "caught by another"  # by none of those that it names
@@ -68,6 +68,20 @@ class Row:
     def caught(self) -> int:
         """In how many runs each invariant that it names caught it."""
         return sum(attempt.fate is Fate.CAUGHT for attempt in self.attempts)
+
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """Those of the invariants it names that found something in any of its runs."""
+        return tuple(name for name in self.mutant.caught_by if name in self._found)
+
+    @property
+    def besides(self) -> tuple[str, ...]:
+        """What else was violated in any of its runs: no failure, as one bug may break more rules than its own."""
+        return tuple(sorted(self._found - set(self.mutant.caught_by)))
+
+    @property
+    def _found(self) -> set[str]:
+        return {name for attempt in self.attempts for name in attempt.found_by}
 
     @property
     def fate(self) -> Fate:
@@ -133,6 +147,8 @@ class Matrix:
     rows: tuple[Row, ...]
     controls: tuple[Control, ...]
     harmless: tuple[Mutant, ...] = ()
+    there: int = 0
+    """How many planted bugs there are, played or not."""
 
     @property
     def code(self) -> ExitCode:
@@ -152,7 +168,9 @@ def attempt(mutant: Mutant, verdict: Verdict, folder: Path) -> Attempt:
     if not missed:
         operations = operations_until_caught(mutant.caught_by, verdict, folder)
         return Attempt(fate=Fate.CAUGHT, found_by=found_by, operations=operations)
-    if unknown:
+    if len(unknown) == len(
+        missed
+    ):  # one that looked and saw nothing let it pass, whatever another would have said
         return Attempt(fate=Fate.UNPROVEN, found_by=found_by, unknown=unknown)
     if len(missed) < len(mutant.caught_by):
         return Attempt(fate=Fate.PARTLY, found_by=found_by)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from chaos import mutants
 from lastseat.console import say_error, screen
 from lastseat.docket import Season, Setting, Turn
-from lastseat.errors import LabError, UsageError
+from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.interruptible import run
 from lastseat.live import progress
 from lastseat.matrix import Attempt, Control, Fate, Matrix, Row, attempt
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from chaos.mutants import Mutant
     from lastseat.docket import Judged
-    from lastseat.errors import ExitCode
     from lastseat.request import Servers
 
 FILED: Final = "mutants"
@@ -47,6 +46,8 @@ class Challenge:
     servers: Servers
     drawn: bool = False
     page: Path | None = None
+    there: int = 0
+    """How many planted bugs there are, meant or not."""
 
     @property
     def biting(self) -> tuple[Mutant, ...]:
@@ -116,6 +117,7 @@ def challenge(
         servers=servers,
         drawn=drawn,
         page=page,
+        there=len(there),
     )
 
 
@@ -148,6 +150,13 @@ def prove(challenge: Challenge) -> ExitCode:
             say_error(str(problem))
     if challenge.page is not None:
         write_page(matrix, challenge.page)
+    return code(matrix, season)
+
+
+def code(matrix: Matrix, season: Season) -> ExitCode:
+    """Return the exit code: a lab that failed after its last run outranks all but a bug that got away and a false alarm."""
+    if season.failed and matrix.code is not ExitCode.VIOLATED:
+        return ExitCode.LAB_FAILED
     return matrix.code
 
 
@@ -166,6 +175,7 @@ def drawn_up(challenge: Challenge, turns: Sequence[Turn], judged: Sequence[Judge
         ),
         controls=tuple(_control(turn, by_turn) for turn in turns if turn.mutant is None),
         harmless=tuple(mutant for mutant in challenge.planted if mutant.harmless),
+        there=challenge.there,
     )
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.verdict import Judgement
-from lastseat.matrix import Fate
+from lastseat.matrix import RACY_SHARE_MIN, Fate
 from reports.files import replace
 from reports.wording import counted
 
@@ -85,6 +85,8 @@ def page(matrix: Matrix, circumstances: Circumstances) -> str:
         _measured(circumstances),
         "",
         summary(matrix),
+        "",
+        _played(matrix),
     ]
     for section, rows in groupby(matrix.rows, key=lambda row: row.mutant.section):
         lines += [
@@ -111,8 +113,26 @@ def _measured(circumstances: Circumstances) -> str:
     )
 
 
+def _played(matrix: Matrix) -> str:
+    """Say how much of what there is was played, and how much a racy bug has proved."""
+    racy = [row for row in matrix.rows if row.mutant.racy]
+    words = f"Played: {len(matrix.rows)} of the {counted(matrix.there, 'planted bug')} there are"
+    if matrix.harmless:
+        words += f", besides {len(matrix.harmless)} that cannot bite here"
+    if not racy:
+        return f"{words}. None of them bites only where requests meet."
+    runs = sorted({len(row.attempts) for row in racy})
+    each = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    return (
+        f"{words}. {len(racy)} of them bite only where requests meet: judged by {each} "
+        f"{'run' if runs[-1] == 1 else 'runs'} each, of which {RACY_SHARE_MIN:.0%} have to catch them."
+    )
+
+
 def _markdown(row: Row) -> str:
-    caught_by = ", ".join(f"`{name}`" for name in row.mutant.caught_by)
+    caught_by = ", ".join(f"`{name}`" for name in row.found_by) or "–"
+    if row.besides:
+        caught_by += f"; besides {', '.join(f'`{name}`' for name in row.besides)}"
     cells = (
         f"`{row.mutant.name}`",
         f"`{row.mutant.scenario}`",
@@ -133,15 +153,22 @@ def _table(matrix: Matrix) -> Table:
         table.add_row(Text(section, style="dim"))
         for row in rows:
             style = _STYLE.get(row.fate, _ALARM)
-            told = row.remark or ", ".join(row.mutant.caught_by)
-            table.add_row(f"  {row.mutant.name}", Text(told, style=style), _operations(row), _runs(row))
+            table.add_row(f"  {row.mutant.name}", _caught(row, style), _operations(row), _runs(row))
     return table
 
 
+def _caught(row: Row, style: str) -> Text:
+    told = Text(row.remark or ", ".join(row.found_by), style=style)
+    if row.besides and row.fate is not Fate.BY_ANOTHER:  # whose remark has said it
+        told.append(f"; besides {', '.join(row.besides)}", style="dim")
+    return told
+
+
 def _line(row: Row) -> str:
+    besides = f" besides={','.join(row.besides)}" if row.besides else ""
     remark = f" ({row.remark})" if row.remark else ""
     return (
-        f"{row.fate.value} {row.mutant.name} in={row.mutant.scenario} by={','.join(row.mutant.caught_by)} "
+        f"{row.fate.value} {row.mutant.name} in={row.mutant.scenario} by={','.join(row.found_by) or '–'}{besides} "
         f"operations={_operations(row)} runs={row.caught}/{len(row.attempts)}{remark}"
     )
 

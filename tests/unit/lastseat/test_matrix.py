@@ -79,6 +79,9 @@ def folder(tmp_path: Path) -> Path:
         ({"a": INVALID, "b": INVALID, "c": UNKNOWN}, Fate.CAUGHT),
         ({"a": INVALID, "b": VALID, "c": INVALID}, Fate.PARTLY),
         ({"a": INVALID, "b": UNKNOWN}, Fate.UNPROVEN),
+        ({"a": UNKNOWN, "b": UNKNOWN}, Fate.UNPROVEN),
+        ({"a": VALID, "b": UNKNOWN}, Fate.SURVIVED),
+        ({"a": VALID, "b": UNKNOWN, "c": INVALID}, Fate.BY_ANOTHER),
         ({"a": VALID, "b": VALID, "c": INVALID}, Fate.BY_ANOTHER),
         ({"a": VALID, "b": VALID, "c": VALID}, Fate.SURVIVED),
         ({"a": VALID, "b": VALID, "c": UNKNOWN}, Fate.SURVIVED),
@@ -153,3 +156,19 @@ def test_the_matrix_says_which_other_caught_it_and_who_should_have() -> None:
     unproven = Row(mutant=mutant("a"), attempts=(Attempt(fate=Fate.UNPROVEN, unknown=("a",)),))
     assert unproven.remark == "a could not be judged"
     assert Row(mutant=mutant("a"), attempts=(Attempt(fate=Fate.SURVIVED),)).remark == "survived"
+
+
+def test_one_that_looked_and_saw_nothing_let_the_bug_pass_beside_one_that_found_it(folder: Path) -> None:
+    judged = verdict(a=INVALID, b=VALID, c=UNKNOWN)
+    assert attempt(mutant("a", "b", "c"), judged, folder).fate is Fate.PARTLY
+
+
+def test_what_was_found_is_told_and_what_else_was_violated_is_no_failure(folder: Path) -> None:
+    row = Row(
+        mutant=mutant("b", "a"),
+        attempts=(attempt(mutant("b", "a"), verdict(d=INVALID, a=INVALID, b=INVALID), folder),),
+    )
+    assert (row.found_by, row.besides) == (("b", "a"), ("d",))
+    assert row.fate is Fate.CAUGHT
+    got_away = Row(mutant=mutant("a"), attempts=(Attempt(fate=Fate.SURVIVED),))
+    assert (got_away.found_by, got_away.besides) == ((), ())

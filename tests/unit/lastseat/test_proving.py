@@ -12,9 +12,10 @@ from rich.console import Console
 from chaos import mutants
 from chaos.mutants import Mutant
 from checker.verdict import Judgement
-from lastseat.errors import UsageError
+from lastseat.docket import Season
+from lastseat.errors import ExitCode, LabError, UsageError
 from lastseat.matrix import Attempt, Control, Fate, Matrix, Row
-from lastseat.proving import challenge, drawn_up
+from lastseat.proving import challenge, code, drawn_up
 from lastseat.request import Servers
 from lastseat.track_record import Circumstances, page, print_matrix
 
@@ -116,7 +117,14 @@ def test_a_turn_that_was_not_judged_counts_as_not_played() -> None:
 def test_the_matrix_names_every_bug_every_alarm_and_what_is_not_planted() -> None:
     matrix = Matrix(
         rows=(
-            Row(mutant=THERE["over-plain"], attempts=(Attempt(fate=Fate.CAUGHT, operations=1_234),)),
+            Row(
+                mutant=THERE["over-plain"],
+                attempts=(
+                    Attempt(
+                        fate=Fate.CAUGHT, found_by=("seats_linearize", "never_oversold"), operations=1_234
+                    ),
+                ),
+            ),
             Row(
                 mutant=THERE["lost-line"],
                 attempts=(Attempt(fate=Fate.BY_ANOTHER, found_by=("limits_hold",)),),
@@ -124,18 +132,66 @@ def test_the_matrix_names_every_bug_every_alarm_and_what_is_not_planted() -> Non
         ),
         controls=(Control(scenario="last_seat_race", judgement=Judgement.INVALID, reasons=("it lied",)),),
         harmless=(THERE["tame"],),
+        there=len(THERE),
     )
     heard = io.StringIO()
     print_matrix(matrix, Console(file=heard))
     assert heard.getvalue().splitlines() == [
-        "caught over-plain in=last_seat_race by=never_oversold operations=1,234 runs=1/1",
-        "caught by another lost-line in=last_seat_race by=never_oversold operations=– runs=0/1 (only by limits_hold)",
+        "caught over-plain in=last_seat_race by=never_oversold besides=seats_linearize operations=1,234 runs=1/1",
+        "caught by another lost-line in=last_seat_race by=– besides=limits_hold operations=– runs=0/1 (only by limits_hold)",
         "not planted tame: it cannot happen here",
         "control last_seat_race: it lied",
         "1 of 2 planted bugs caught by the invariants they name; without a bug 0 of 1 scenario held.",
     ]
     text = page(matrix, Circumstances(day="2031-01-02", machine="a machine", version="9"))
-    assert "| `over-plain` | `last_seat_race` | `never_oversold` | 1,234 | 1 of 1 |" in text
-    assert "| `never_oversold` | – | 0 of 1: **only by limits_hold** |" in text
+    assert (
+        "| `over-plain` | `last_seat_race` | `never_oversold`; besides `seats_linearize` | 1,234 | 1 of 1 |"
+        in text
+    )
+    assert "| –; besides `limits_hold` | – | 0 of 1: **only by limits_hold** |" in text
     assert "- `last_seat_race`: it lied" in text
     assert "2031-01-02, a machine, Lastseat 9" in text
+
+
+def test_the_table_names_who_found_it_first_and_then_what_else_was_violated() -> None:
+    caught = Attempt(fate=Fate.CAUGHT, found_by=("limits_hold", "never_oversold"))
+    heard = io.StringIO()
+    matrix = Matrix(rows=(Row(mutant=THERE["over-plain"], attempts=(caught,)),), controls=())
+    print_matrix(matrix, Console(file=heard, force_terminal=True, width=120, color_system=None))
+    assert "never_oversold; besides limits_hold" in heard.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("attempts", "said"),
+    [
+        ({"over-plain": 1}, "Played: 1 of the 4 planted bugs there are. None of them bites only where"),
+        ({"over-plain": 1, "over-race": 20}, "Played: 2 of the 4 planted bugs there are. 1 of them bite"),
+        ({"over-race": 20}, "judged by 20 runs each, of which 99% have to catch them."),
+        ({"over-race": 1}, "judged by 1 run each"),
+    ],
+)
+def test_the_page_says_how_much_of_what_there_is_was_played(attempts: dict[str, int], said: str) -> None:
+    rows = tuple(
+        Row(mutant=THERE[name], attempts=(Attempt(fate=Fate.CAUGHT),) * many)
+        for name, many in attempts.items()
+    )
+    matrix = Matrix(rows=rows, controls=(), there=len(THERE))
+    assert said in page(matrix, Circumstances(day="d", machine="m", version="9"))
+
+
+@pytest.mark.parametrize(
+    ("fate", "ended"),
+    [
+        (Fate.CAUGHT, ExitCode.LAB_FAILED),
+        (Fate.UNPROVEN, ExitCode.LAB_FAILED),
+        (Fate.SURVIVED, ExitCode.VIOLATED),
+    ],
+)
+def test_a_lab_that_fails_after_the_last_bug_is_no_success(fate: Fate, ended: ExitCode) -> None:
+    matrix = Matrix(rows=(Row(mutant=THERE["over-plain"], attempts=(Attempt(fate=fate),)),), controls=())
+    assert code(matrix, Season(failed=[LabError("the supervisor is gone")])) is ended
+    assert code(matrix, Season()) is matrix.code
+
+
+def test_how_many_bugs_there_are_is_counted_whatever_was_asked_for() -> None:
+    assert drawn_up(asked("over-plain"), (), []).there == len(THERE)
