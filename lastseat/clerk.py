@@ -30,34 +30,37 @@ class ClerkGone(Exception):  # noqa: N818 - says what is the case
     """The process has ended, or is not done in time."""
 
 
+class ClerkLate(ClerkGone):
+    """The process is not done in time; its answer may still come, when nobody expects it any more."""
+
+
 class Clerk:
     """The process, as the runner sees it; see `open`. Where none is wanted, there is none, and nothing may be ordered."""
 
-    def __init__(self, process: Process | None) -> None:
-        self.process = process
+    def __init__(self, module: str, log: Path) -> None:
+        self.process: Process | None = None
+        self._module = module
+        self._log = log
 
     @classmethod
     @asynccontextmanager
     async def open(cls, module: str, log: Path, *, wanted: bool = True) -> AsyncIterator[Clerk]:
         """Start `python -m module`; it is ended at the end of the block, by force, so what is still wanted comes first."""
-        if not wanted:
-            yield cls(None)
-            return
-        with log.open("ab") as output:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", module),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=output,
-                start_new_session=True,  # the terminal's Ctrl-C is the runner's to answer
-                limit=LINE_BYTES_MAX,
-            )
+        clerk = cls(module, log)
+        if wanted:
+            await clerk._start()
         try:
-            yield cls(process)
+            yield clerk
         finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+            await clerk._end()
+
+    async def start_again(self) -> None:
+        """End the process, whatever it is doing, and start another that has no orders; raises ClerkGone."""
+        await self._end()
+        try:
+            await self._start()
+        except OSError as refused:
+            raise ClerkGone(f"its process could not be started again: {refused}") from refused
 
     def order(self, what: msgspec.Struct) -> None:
         """Order something, and go on; a process that has ended is told by `answer`."""
@@ -70,10 +73,28 @@ class Clerk:
         try:
             line = await asyncio.wait_for(stream.readline(), within_seconds) if stream is not None else b""
         except TimeoutError:
-            raise ClerkGone(f"not done within {within_seconds:g} s") from None
+            raise ClerkLate(f"not done within {within_seconds:g} s") from None
         if not line:
             raise ClerkGone("its process has ended")
         return line
+
+    async def _start(self) -> None:
+        with self._log.open("ab") as output:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", self._module),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=output,
+                start_new_session=True,  # the terminal's Ctrl-C is the runner's to answer
+                limit=LINE_BYTES_MAX,
+            )
+
+    async def _end(self) -> None:
+        process, self.process = self.process, None
+        if process is not None:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
 
 
 def serve(

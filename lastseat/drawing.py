@@ -64,13 +64,20 @@ class Drawing:
         problems = []
         for folder in self._ordered:
             try:
-                answer = msgspec.json.decode(await self.clerk.answer(DRAW_SECONDS), type=Drawn)
+                answer = await self._answer(folder)
             except ClerkGone as gone:
                 answer = Drawn(folder=folder, problem=f"{gone}; see logs/drawing.log")
             if answer.problem is not None:
                 problems.append(f"the report of {folder} could not be drawn: {answer.problem}")
         self._ordered.clear()
         return problems
+
+    async def _answer(self, folder: str) -> Drawn:
+        """Return the answer for this folder; one that comes late for an earlier folder was told of already."""
+        while True:
+            answer = msgspec.json.decode(await self.clerk.answer(DRAW_SECONDS), type=Drawn)
+            if answer.folder == folder:
+                return answer
 
 
 def _drawn(order: Order) -> Drawn:

@@ -80,6 +80,11 @@ def find(named: Path) -> Path:
             f"There is no run folder {named}.",
             remedy="Name a folder under runs/, such as runs/latest; `lastseat run` makes one.",
         )
+    if not (folder / "scenario.json").is_file() and (folder / "journal").is_dir():
+        raise UsageError(
+            f"{named} holds a run that was not played to its end: scenario.json, which is written then, is missing.",
+            remedy="Its logs/ tell how far it came; play it again.",
+        )
     if not (folder / "scenario.json").is_file():
         raise UsageError(
             f"{named} is not a run folder: it has no scenario.json.",

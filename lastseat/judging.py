@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from checker.seal import seal
-from checker.trail import DecodeError, SpoolError, read_record, to_parquet
-from checker.trail.decode import SPOOL
-from checker.trail.record import write_record
 from checker.verdict import Verdict
-from lastseat.clerk import Clerk, ClerkGone, serve
+from lastseat.clerk import Clerk, ClerkGone, ClerkLate, serve
 from lastseat.errors import LabError, UsageError
-from lastseat.rejudging import judged, write_verdict
-from scenarios import history
+from lastseat.rejudging import conclude
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
 JUDGE_SECONDS = 900.0
 """Far more than the invariants may take together, each of which has a bound of its own."""
+TRIES_MAX = 2
+"""A process that died, of what the system did to it or of the run itself, is started again; not for ever."""
 _NICENESS = 5
 
 
@@ -39,8 +36,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdict stands in verdict.json, unless `problem` says why the evidence cannot be judged."""
+    """The verdict stands in this folder's verdict.json, unless `problem` says why its evidence cannot be judged."""
 
+    folder: str
     problem: str | None = None
 
 
@@ -65,35 +63,50 @@ class Judging:
             invariant_folders=tuple(str(each.resolve()) for each in invariant_folders),
         )
         async with self._turn:
-            self.clerk.order(order)
-            try:
-                answer = msgspec.json.decode(await self.clerk.answer(JUDGE_SECONDS), type=Answer)
-            except ClerkGone as gone:
-                answer = Answer(problem=f"{gone}; see logs/judging.log of the season's first run")
+            answer = await self._answered(order)
         if answer.problem is not None:
             raise LabError(f"its evidence cannot be judged: {answer.problem}", where=str(folder))
-        return msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
+        try:
+            return msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
+        except (OSError, msgspec.MsgspecError) as odd:
+            raise LabError(f"its verdict cannot be read: {odd}", where=str(folder)) from odd
 
+    async def _answered(self, order: Order) -> Answer:
+        """Have it done by a process that is started again where it died; one that is late is ended and not asked twice."""
+        problem = ""
+        for _ in range(TRIES_MAX):
+            try:
+                return await self._asked(order)
+            except ClerkGone as gone:
+                problem = str(gone)
+                late = isinstance(gone, ClerkLate)
+            try:
+                await self.clerk.start_again()
+            except ClerkGone as gone:
+                problem = str(gone)
+                break
+            if late:
+                break
+        return Answer(
+            folder=order.folder, problem=f"{problem}; see logs/judging.log of the season's first run"
+        )
 
-def conclude(folder: Path, invariant_folders: tuple[Path, ...]) -> Verdict:
-    """Make evidence of what a run has recorded, seal it, judge it, and write the verdict."""
-    if (folder / SPOOL).is_file():
-        write_record(folder, to_parquet(folder, read_record(folder)))
-    history.write_history(folder)
-    seal(folder)
-    verdict = judged(folder, invariant_folders)
-    write_verdict(folder, verdict)
-    return verdict
+    async def _asked(self, order: Order) -> Answer:
+        self.clerk.order(order)
+        answer = msgspec.json.decode(await self.clerk.answer(JUDGE_SECONDS), type=Answer)
+        if answer.folder != order.folder:
+            raise ClerkGone(f"its process has answered for another run, {answer.folder}")
+        return answer
 
 
 def _concluded(order: Order) -> Answer:
     try:
         conclude(Path(order.folder), tuple(Path(each) for each in order.invariant_folders))
-    except (UsageError, DecodeError, SpoolError, history.JournalUnreadable) as problem:
-        return Answer(problem=str(problem))
+    except UsageError as problem:
+        return Answer(folder=order.folder, problem=str(problem))
     except Exception as problem:  # noqa: BLE001 - one run that cannot be judged must not cost the others
-        return Answer(problem=f"{type(problem).__name__}: {problem}")
-    return Answer()
+        return Answer(folder=order.folder, problem=f"{type(problem).__name__}: {problem}")
+    return Answer(folder=order.folder)
 
 
 if __name__ == "__main__":

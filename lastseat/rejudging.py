@@ -10,12 +10,18 @@ import reports
 from checker.evidence import EvidenceError
 from checker.invariants import InvariantError
 from checker.judge import check
+from checker.seal import NAME as SEAL
+from checker.seal import seal
+from checker.trail import DecodeError, SpoolError, read_record, to_parquet
+from checker.trail.decode import SPOOL
+from checker.trail.record import write_record
 from checker.verdict import Judgement, Verdict
 from lastseat import folder as folders
 from lastseat.console import screen
 from lastseat.errors import ExitCode, UsageError
 from reports.files import replace
 from reports.terminal import print_verdict
+from scenarios import history
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,21 +53,52 @@ def judged(folder: Path, invariant_folders: tuple[Path, ...] = ()) -> Verdict:
         ) from bad
 
 
-def check_again(named: Path, invariant_folders: tuple[Path, ...]) -> ExitCode:
-    """Judge a run again, print the verdict, and say whether it agrees with the one that was written."""
-    folder = folders.find(named)
+def conclude(folder: Path, invariant_folders: tuple[Path, ...]) -> Verdict:
+    """Make evidence of what a run has recorded, seal it, judge it, and write the verdict; raises UsageError."""
+    try:
+        if (folder / SPOOL).is_file():
+            write_record(folder, to_parquet(folder, read_record(folder)))
+        history.write_history(folder)
+    except (DecodeError, SpoolError, history.JournalUnreadable) as bad:
+        raise UsageError(f"{folder} cannot be judged: {bad}", remedy="Play it again.") from bad
+    seal(folder)
     verdict = judged(folder, invariant_folders)
+    write_verdict(folder, verdict)
+    return verdict
+
+
+def is_concluded(folder: Path) -> bool:
+    """Tell whether what a run has recorded was made evidence of, which one that was cut short by Ctrl-C leaves undone."""
+    recorded = (folder / SPOOL).is_file() or any((folder / "journal").glob("*.bin"))
+    return not recorded or (folder / SEAL).exists() or (folder / "verdict.json").exists()
+
+
+def check_again(named: Path, invariant_folders: tuple[Path, ...]) -> ExitCode:
+    """Judge a run again, print the verdict, and say whether it agrees with the one that was written.
+
+    One that was played to its end but never judged is judged for the first time, and its verdict written.
+    """
+    folder = folders.find(named)
     console = screen()
+    if is_concluded(folder):
+        verdict = judged(folder, invariant_folders)
+        said = _agreement(folder, verdict)
+    else:
+        verdict = conclude(folder, invariant_folders)
+        said = "  It had been played to its end, but never judged; its verdict.json was written now."
     print_verdict(verdict, folder, console)
-    console.print(_agreement(folder, verdict), soft_wrap=True, highlight=False, markup=False)
+    console.print(said, soft_wrap=True, highlight=False, markup=False)
     return EXIT_CODES[verdict.judgement]
 
 
 def report_again(named: Path) -> None:
     """Write a run's verdict and report again from its folder."""
     folder = folders.find(named)
-    verdict = judged(folder)
-    write_verdict(folder, verdict)
+    if is_concluded(folder):
+        verdict = judged(folder)
+        write_verdict(folder, verdict)
+    else:
+        verdict = conclude(folder, ())
     written = reports.write(folder, verdict)
     reports.write_index(folder.parent.parent)
     screen().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
