@@ -45,3 +45,8 @@ WHERE s.present AND s.commit_lsn > 0 AND s.before IS DISTINCT FROM s.state AND c
 CREATE VIEW attempts AS
 SELECT *, CASE WHEN key IS NULL THEN sent_ns ELSE min(sent_ns) OVER (PARTITION BY tenant, kind, key) END AS first_sent_ns
 FROM operations;
+
+-- When each end of a row was first asked for, by one who was not told that it had failed.
+CREATE VIEW asked AS
+SELECT kind, subject AS id, min(sent_ns) AS sent_ns FROM operations
+WHERE kind IN (SELECT kind FROM ends) AND outcome <> 'fail' AND sent_ns IS NOT NULL GROUP BY kind, subject;

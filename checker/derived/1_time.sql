@@ -7,3 +7,7 @@ FROM clocks WHERE process = 'postgres' GROUP BY real_ns;
 CREATE TABLE clock_error AS
 SELECT coalesce(max(slack_ns), 0) + coalesce(max(abs(moved_ns)), 0) AS ns
 FROM (SELECT slack_ns, ahead_ns - lag(ahead_ns) OVER (ORDER BY real_ns) AS moved_ns FROM database_clock);
+
+-- What it may be wrong by however often the clocks were moved, or have drifted: between any two of the readings.
+CREATE TABLE clock_spread AS
+SELECT max(slack_ns) + max(ahead_ns) - min(ahead_ns) AS ns FROM database_clock;

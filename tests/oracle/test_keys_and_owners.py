@@ -89,6 +89,72 @@ def test_a_hold_that_ends_while_nobody_named_it_is_caught(plane: Plane) -> None:
     assert plane.judged(OWNER) is Judgement.INVALID
 
 
+def ended_unasked(plane: Plane) -> None:
+    sale(plane)
+    plane.commit(5, plane.hold("h1", state="CANCELLED"), plane.counted("r", 0))
+
+
+def test_who_asks_only_later_does_not_excuse_an_end(plane: Plane) -> None:
+    ended_unasked(plane)
+    plane.operation("cancel", "h1", sent=20, done=21, key="c", outcome="info", owner=plane.owner_of("h1"))
+    assert plane.judged(OWNER) is Judgement.INVALID
+
+
+def test_who_was_refused_does_not_excuse_an_end(plane: Plane) -> None:
+    ended_unasked(plane)
+    about = {"outcome": "fail", "code": "OWNER_MISMATCH", "owner": "a stranger"}
+    plane.operation("cancel", "h1", sent=4, done=6, key="c", **about)
+    assert plane.judged(OWNER) is Judgement.INVALID
+
+
+def test_an_owner_who_asks_only_later_does_not_excuse_a_stranger(plane: Plane) -> None:
+    ended_unasked(plane)
+    owner = plane.owner_of("h1")
+    plane.operation("cancel", "h1", sent=4, done=None, key="x", outcome="info", owner="a stranger")
+    plane.operation("cancel", "h1", sent=20, done=21, key="c", outcome="info", owner=owner)
+    assert plane.judged(OWNER) is Judgement.INVALID
+
+
+@pytest.mark.parametrize("key", ["c", "another"])
+def test_who_is_refused_because_an_earlier_attempt_had_ended_it_had_asked(plane: Plane, key: str) -> None:
+    ended_unasked(plane)
+    owner = plane.owner_of("h1")
+    plane.operation("cancel", "h1", sent=4, done=None, key="c", outcome="info", owner=owner)
+    refused = {"outcome": "fail", "code": "HOLD_NOT_ACTIVE", "owner": owner}
+    plane.operation("cancel", "h1", sent=7, done=8, key=key, attempt=2, **refused)
+    assert plane.judged(OWNER) is Judgement.VALID
+
+
+def test_of_two_who_cancel_at_once_one_had_asked(plane: Plane) -> None:
+    sale(plane)
+    owner = plane.owner_of("h1")
+    refused = {"outcome": "fail", "code": "HOLD_NOT_ACTIVE", "owner": owner}
+    plane.operation("cancel", "h1", sent=4, done=9, key="second tab", **refused)
+    over = (plane.hold("h1", state="CANCELLED"), plane.counted("r", 0))
+    plane.ends("cancel", "h1", *over, sent=4.5, commit=5, done=6)
+    assert plane.judged(OWNER) is Judgement.VALID
+
+
+def test_who_asked_first_is_not_known_where_the_clocks_were_moved(plane: Plane) -> None:
+    ended_unasked(plane)
+    plane.sold("h2", "r", sent=6, commit=7, done=8, count=1)
+    over = (plane.hold("h2", state="CANCELLED"), plane.counted("r", 0))
+    plane.ends("cancel", "h2", *over, sent=9, commit=10, done=11)
+    plane.operation("cancel", "h1", sent=40, done=41, key="c", outcome="info", owner=plane.owner_of("h1"))
+    for at, stepped_ms in ((20, 30), (21, 60)):
+        plane.clock("postgres", at, stepped_ms=stepped_ms)
+    finding = plane.finding(OWNER)
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "clocks_comparable" in (finding.reason or "")
+
+
+def test_a_stolen_offer_is_caught_whatever_the_clocks_say(plane: Plane) -> None:
+    handed(plane)
+    accepted(plane, owner="a stranger")
+    plane.clocks.clear()
+    assert plane.judged(OWNER) is Judgement.INVALID
+
+
 def test_who_is_sent_away_by_a_closing_was_named_by_nobody(plane: Plane) -> None:
     sale(plane)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)
@@ -202,7 +268,7 @@ def test_an_end_that_was_refused_to_all_who_asked_for_it_and_came_is_caught(plan
     sale(plane)
     plane.operation("cancel", "h1", sent=4, done=6, key="c", owner=plane.owner_of("h1"), **SHED)
     plane.commit(5, plane.hold("h1", state="CANCELLED"), plane.counted("r", 0))
-    assert plane.violated() == {TRACE}
+    assert plane.violated() == {TRACE, OWNER}
 
 
 def test_an_end_that_another_key_brought_about_is_no_trace(plane: Plane) -> None:

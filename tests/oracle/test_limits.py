@@ -96,3 +96,21 @@ def test_a_limit_that_is_lowered_takes_nothing_away(plane: Plane) -> None:
     plane.ends("confirm", "h1", plane.hold("h1", state="CONFIRMED"),
         plane.reservation("b1", hold_id="h1", owner_digest="ann", quantity=2), sent=6, commit=7, done=8, created="b1")  # fmt: skip
     assert plane.violated() == set()
+
+
+def test_who_was_told_of_what_is_not_known_where_a_part_of_the_history_is_lost(plane: Plane) -> None:
+    """Two owners may be one person, of which the lost part would tell."""
+    limited(plane, 1)
+    owned(plane, "h1", "ann", at=2, count=1)
+    owned(plane, "h2", "bob", at=4, count=2)
+    plane.given(shards=2)
+    finding = plane.finding(LIMITS)
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "history_complete" in (finding.reason or "")
+
+
+def test_what_one_owner_has_too_much_of_is_caught_though_a_part_of_the_history_is_lost(plane: Plane) -> None:
+    limited(plane, 1)
+    owned(plane, "h1", "ann", at=2, count=2, quantity=2)
+    plane.given(shards=2)
+    assert plane.judged(LIMITS) is Judgement.INVALID

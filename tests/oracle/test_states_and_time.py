@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -164,6 +164,31 @@ def test_a_deadline_that_a_sweep_brings_forward_excuses_nothing(plane: Plane) ->
     assert plane.judged(EARLY) is Judgement.INVALID
 
 
+def test_a_deadline_that_was_brought_forward_in_a_commit_of_its_own_excuses_nothing(plane: Plane) -> None:
+    sale(plane, until=20)
+    plane.commit(10, plane.hold("h1", expires_at=printed_at(11)))
+    plane.commit(12, plane.hold("h1", state="EXPIRED"), plane.counted("r", 0))
+    assert plane.judged(EARLY) is Judgement.INVALID
+
+
+def test_a_hold_that_was_given_more_time_may_still_end_when_it_was_first_to(plane: Plane) -> None:
+    sale(plane, until=20)
+    plane.commit(10, plane.hold("h1", expires_at=printed_at(50)))
+    plane.commit(22, plane.hold("h1", state="EXPIRED"), plane.counted("r", 0))
+    assert plane.judged(EARLY) is Judgement.VALID
+
+
+def test_that_nothing_ended_early_means_nothing_where_a_word_is_unknown(plane: Plane) -> None:
+    sale(plane, until=10)
+    plane.commit(12, plane.hold("h1", state="EXPIRED"), plane.counted("r", 0))
+    assert plane.judged(EARLY) is Judgement.VALID
+    plane.sold("h2", "r", sent=13, commit=14, done=15, count=1)
+    plane.commit(16, plane.hold("h2", state="TIMED_OUT"), plane.counted("r", 0))
+    finding = plane.finding(EARLY)
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "states_known" in (finding.reason or "")
+
+
 def test_an_offer_that_ends_before_its_time_is_caught(plane: Plane) -> None:
     sale(plane)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)
@@ -188,6 +213,28 @@ def test_a_live_hold_may_be_cleaned_away_once_it_is_over_or_where_nobody_knows(
     plane.rows["holds", "h1"]["expires_at"] = None if until is None else printed_at(until)
     plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
     assert "acknowledged_is_persisted" not in plane.violated()
+
+
+@pytest.mark.parametrize(
+    "about", [{"sent": 20, "done": 21}, {"sent": 8, "done": 10, "outcome": "fail"}], ids=["later", "refused"]
+)
+def test_who_asks_later_or_is_refused_does_not_excuse_that_a_live_hold_vanished(
+    plane: Plane, about: dict[str, Any]
+) -> None:
+    sale(plane, until=900)
+    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
+    plane.operation("cancel", "h1", key="c", owner=plane.owner_of("h1"), **({"outcome": "info"} | about))
+    assert "acknowledged_is_persisted" in plane.violated()
+
+
+def test_whether_somebody_had_asked_before_a_hold_vanished_is_not_known_without_clocks(plane: Plane) -> None:
+    sale(plane, until=900)
+    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
+    plane.operation("cancel", "h1", sent=20, done=21, key="c", outcome="info", owner=plane.owner_of("h1"))
+    plane.clocks.clear()
+    finding = plane.finding("acknowledged_is_persisted")
+    assert finding.judgement is Judgement.UNKNOWN
+    assert "clocks_comparable" in (finding.reason or "")
 
 
 def test_a_live_hold_may_be_cleaned_away_for_one_who_asked_for_its_end(plane: Plane) -> None:

@@ -2,6 +2,7 @@
 -- sentence: What a buyer was told had happened stands in the database, as it was asked for and for nobody else.
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
+-- a pass rests on: clocks_comparable
 -- catches: commit-unknown, dirty-connection, rowcount-ignored, synchronous-commit-off, payload-ignored
 
 -- looked at
@@ -33,15 +34,18 @@ told AS (
     LEFT JOIN senders s ON s.key = h.key AND s.owner = o.owner AND s.tenant IS NOT DISTINCT FROM o.tenant
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
 ),
--- A hold that is live may be cleaned away once it is over, or by one of those who sent its end; never by itself.
+-- A hold that is live may be cleaned away once it is over, or by one of those who had sent its end and were not refused;
+-- never by itself. Where the clocks do not tell, they had sent it before.
 vanished AS (
     SELECT s.id, min(s.commit_lsn) AS commit_lsn FROM (
         SELECT row_key, commit_lsn, commit_us, present, lag(id) OVER row_of AS id, lag(present) OVER row_of AS was,
             lag(state) OVER row_of AS before, lag(expires_us) OVER row_of AS expires_us
         FROM trail.holds WINDOW row_of AS (PARTITION BY row_key ORDER BY commit_lsn, position)
     ) s
+    JOIN transactions t ON t.commit_lsn = s.commit_lsn
+    LEFT JOIN (SELECT id, min(sent_ns) AS sent_ns FROM asked WHERE kind IN ('confirm', 'cancel') GROUP BY id) a ON a.id = s.id
     WHERE NOT s.present AND s.was AND s.before = 'ACTIVE' AND s.commit_us < s.expires_us
-        AND s.id NOT IN (SELECT subject FROM operations WHERE kind IN ('confirm', 'cancel') AND subject IS NOT NULL)
+        AND (a.id IS NULL OR a.sent_ns > t.commit_ns + (SELECT ns FROM clock_spread))
     GROUP BY s.id
 ),
 -- What else an answer names. A hold that is CONFIRMED without the reservation no longer holds the seat that was sold.

@@ -2,7 +2,7 @@
 -- sentence: Nobody ever gains more of a resource than one owner may have of it, places in the line included.
 -- needs: operations, trail, resources.owner_limit, holds.owner, holds.state
 -- rests on: trail_complete
--- a pass rests on: states_known
+-- a pass rests on: states_known, history_complete
 -- catches: user-limit-race, timeout-orphan, fail-mode-wrong, spoofed-identity
 
 -- looked at

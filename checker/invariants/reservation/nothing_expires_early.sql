@@ -2,6 +2,7 @@
 -- sentence: A hold or an offer that nobody ends lives as long as it was given, and expires only after that.
 -- needs: trail, holds.state, holds.expires_us
 -- rests on: trail_complete
+-- a pass rests on: states_known
 -- catches: zone-clock
 
 -- looked at
@@ -10,9 +11,9 @@ WHERE source IN ('holds', 'offers') AND present AND commit_lsn > 0 AND state = '
 
 -- counter-examples
 -- All by the database's one clock: a commit's time is never before that of the statement that found it overdue. What counts
--- is the deadline that the row was made with; a sweep that writes a new one proves nothing.
+-- is the deadline that the row was made with; whoever writes a new one, in whichever commit, proves nothing.
 WITH given AS (
-    SELECT source, id, min(expires_us) AS expires_us FROM steps
+    SELECT source, id, arg_min(expires_us, (commit_lsn, position)) AS expires_us FROM steps
     WHERE source IN ('holds', 'offers') AND present AND state = 'ACTIVE' AND expires_us IS NOT NULL GROUP BY source, id
 )
 SELECT s.commit_lsn, s.resource, s.source AS kind, s.id, CASE WHEN s.source = 'holds' THEN s.id END AS hold,

@@ -2,6 +2,7 @@
 -- sentence: A hold, an offer, a place in the line or a reservation is ended only by whom it belongs to, and changes hands only to its next owner.
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
+-- a pass rests on: clocks_comparable
 -- catches: wrong-acceptor, release-not-owner, scope-missing, spoofed-identity
 
 -- looked at
@@ -30,13 +31,17 @@ owners AS (
     JOIN first_owners f ON f.source = 'waitlist_entries' AND f.id = o.entry
 ),
 acted AS (
-    SELECT p.op, p.kind, p.subject AS id, p.key, p.outcome, p.who, o.who AS owner, e.source
+    SELECT p.op, p.kind, p.subject AS id, p.key, p.outcome, p.sent_ns, p.who, o.who AS owner
     FROM people p JOIN ends e ON e.kind = p.kind JOIN owners o ON o.source = e.source AND o.id = p.subject
     WHERE p.outcome <> 'fail'
 ),
+-- What is asked for after an end has not brought it about; where the clocks do not tell, everything was asked for before.
+latest AS (SELECT commit_lsn, coalesce(commit_ns + (SELECT ns FROM clock_spread), 9223372036854775807) AS sent_ns FROM transactions),
+ends_in AS (SELECT s.*, l.sent_ns AS latest_ns FROM ended s JOIN latest l ON l.commit_lsn = s.commit_lsn),
 unknown AS (
-    SELECT kind, source, id, min(op) AS op, min(who) AS who, any_value(owner) AS owner
-    FROM acted GROUP BY kind, source, id HAVING bool_and(outcome = 'info' AND who <> owner)
+    SELECT a.kind, a.id, min(a.op) AS op, min(a.who) AS who, any_value(a.owner) AS owner
+    FROM acted a JOIN ends_in s ON s.kind = a.kind AND s.id = a.id AND a.sent_ns <= s.latest_ns
+    GROUP BY a.kind, a.id, s.commit_lsn HAVING bool_and(a.outcome = 'info' AND a.who <> a.owner)
 ),
 digests AS (
     SELECT 'holds' AS source, id, owner FROM commits.holds WHERE present UNION SELECT 'offers', id, owner FROM offers
@@ -50,14 +55,14 @@ handed AS (
 SELECT op, kind, id, key, who, owner, 'the owner is another' AS but FROM acted WHERE outcome = 'ok' AND who <> owner
 UNION ALL
 SELECT u.op, u.kind, u.id, NULL, u.who, u.owner, 'it happened, and only others had asked for it'
-FROM unknown u JOIN ended s ON s.kind = u.kind AND s.id = u.id
+FROM unknown u
 UNION ALL
 SELECT NULL, h.kind, h.id, NULL, h.owner, d.owner, 'it came from ' || h.origin || ' ' || h.origin_id || ' of another'
 FROM handed h JOIN digests d ON d.source = h.origin AND d.id = h.origin_id WHERE h.owner <> d.owner
 UNION ALL
 -- Whoever asked for what becomes of a row named the row. Who closes a resource names none of the places in its line: without
 -- a reason, an end of such a place proves nothing.
-SELECT NULL, s.kind, s.id, NULL, NULL, NULL, 'it is ' || s.state || ' since commit ' || s.commit_lsn || ', and nobody had asked for that'
-FROM ended s
-WHERE (s.source <> 'waitlist_entries' OR s.reason IS NOT NULL)
-    AND NOT EXISTS (FROM operations o WHERE o.kind = s.kind AND o.subject = s.id);
+SELECT NULL, s.kind, s.id, NULL, NULL, NULL,
+    'it is ' || s.state || ' since commit ' || s.commit_lsn || ', and nobody who was not refused had asked for that'
+FROM ends_in s LEFT JOIN asked a ON a.kind = s.kind AND a.id = s.id
+WHERE (s.source <> 'waitlist_entries' OR s.reason IS NOT NULL) AND (a.id IS NULL OR a.sent_ns > s.latest_ns);
