@@ -142,28 +142,29 @@ def _recovers(evidence: Evidence, threshold: Threshold) -> Measured:
     limit = float(threshold.parameters["within_seconds"])
     required = f"a decision within {_ms(limit)} of asking after a fault is healed"
     # From the first that asks: a service that nobody asks cannot show that it is well.
-    rows = [
-        (fault, recovered_ns, observed_ns)
-        for fault, recovered_ns, observed_ns in evidence.rows(_RECOVERIES, threshold.operation)
-        if recovered_ns is not None or observed_ns >= limit * 1e9
-    ]
-    if not rows:
-        return Measured(
-            None, 0, None, required, f"no {threshold.operation} was asked for after a fault was healed"
-        )
-    never = [fault for fault, recovered_ns, _ in rows if recovered_ns is None]
-    over = f"{len(rows)} healed fault{'s' if len(rows) > 1 else ''}"
+    rows = evidence.rows(_RECOVERIES, threshold.operation)
+    told = [(recovered_ns, fault) for fault, recovered_ns, _ in rows if recovered_ns is not None]
+    silent = [(fault, observed_ns or 0) for fault, recovered_ns, observed_ns in rows if recovered_ns is None]
+    never = [fault for fault, observed_ns in silent if observed_ns >= limit * 1e9]
+    unseen = [fault for fault, observed_ns in silent if observed_ns < limit * 1e9]
+    many = len(told) + len(never)
+    over = f"{many} healed fault{'s' if many > 1 else ''}"
     if never:
-        return Measured(False, len(rows), None, required, f"none after {never[0]}, of {over}")
-    slowest, fault = max((recovered_ns, fault) for fault, recovered_ns, _ in rows)
-    words = f"{_ms(slowest / 1e9)}, after {fault}; the slowest of {over}" if len(rows) > 1 else ""
-    return Measured(
-        slowest <= limit * 1e9,
-        len(rows),
-        slowest / 1e9,
-        required,
-        words or f"{_ms(slowest / 1e9)}, after {fault}",
-    )
+        return Measured(False, many, None, required, f"none after {never[0]}, of {over}")
+    if not told:
+        after = ", ".join(unseen) or "a fault"
+        words = f"no {threshold.operation} was asked for after {after} was healed, or not for long enough"
+        return Measured(None, 0, None, required, words)
+    slowest, fault = max(told)
+    words = f"{_ms(slowest / 1e9)}, after {fault}" + (f"; the slowest of {over}" if many > 1 else "")
+    kept: bool | None = slowest <= limit * 1e9
+    if unseen:
+        # What is slow after one of them is slow; what is quick after some is not known to be so after the others.
+        kept, words = (
+            None if kept else False,
+            f"{words}; nobody asked for long enough after {', '.join(unseen)}",
+        )
+    return Measured(kept, many, slowest / 1e9, required, words)
 
 
 def _ms(seconds: float) -> str:
@@ -198,15 +199,19 @@ ranked AS (
 SELECT many, unanswered, nr, waited_ns FROM ranked WHERE nr = (many * 99 + 99) // 100
 """
 
-# Of faults that lie over one another the one that ends last; watched to the next one's beginning, or to the end.
+# Of faults that lie over one another the one that ends last; watched to the next one's beginning, or to the end. One that
+# another still lay over which was never healed, or never landed for sure, has a row without a figure.
 _RECOVERIES: Final = """
-WITH ended AS (
-    SELECT f.fault, f.healed_ns,
+WITH overlaid AS (
+    SELECT f.fault, f.healed_ns, count(*) AS many, bool_or(g.landed_ns IS NOT NULL AND g.healed_ns IS NOT NULL) AS by_one_that_counts
+    FROM faults f JOIN faults g ON g.injected_ns <= f.healed_ns AND coalesce(g.healed_ns, 9223372036854775807) > f.healed_ns
+    GROUP BY f.fault, f.healed_ns
+),
+ended AS (
+    SELECT f.fault, f.healed_ns, o.many IS NULL AS bare,
         coalesce((SELECT min(n.injected_ns) FROM faults n WHERE n.injected_ns > f.healed_ns), 9223372036854775807) AS until_ns
-    FROM faults f
-    WHERE f.healed_ns IS NOT NULL AND f.landed_ns IS NOT NULL AND NOT EXISTS (
-        FROM faults g WHERE g.injected_ns <= f.healed_ns AND coalesce(g.healed_ns, 9223372036854775807) > f.healed_ns
-    )
+    FROM faults f LEFT JOIN overlaid o ON o.fault = f.fault AND o.healed_ns = f.healed_ns
+    WHERE f.healed_ns IS NOT NULL AND f.landed_ns IS NOT NULL AND NOT coalesce(o.by_one_that_counts, false)
 ),
 asked AS (
     SELECT sent_ns, done_ns, outcome <> 'info' AND coalesce(status < 500, false) AS decided
@@ -214,6 +219,6 @@ asked AS (
 ),
 over AS (SELECT max(greatest(sent_ns, done_ns)) AS end_ns FROM operations)
 SELECT e.fault, min(a.done_ns) FILTER (a.decided) - min(a.sent_ns), least(any_value(e.until_ns), any_value(o.end_ns)) - min(a.sent_ns)
-FROM ended e JOIN asked a ON a.sent_ns > e.healed_ns AND a.sent_ns < e.until_ns, over o
+FROM over o, ended e LEFT JOIN asked a ON e.bare AND a.sent_ns > e.healed_ns AND a.sent_ns < e.until_ns
 GROUP BY e.fault, e.healed_ns ORDER BY e.healed_ns, e.fault
 """

@@ -173,6 +173,52 @@ def test_each_fault_is_watched_to_the_next_and_the_slowest_recovery_counts(rush:
     assert (slowest.looked_at, slowest.measured_seconds) == (2, 0.09)
 
 
+def blip(run: Plane, name: str, *, since: float, until: float | None) -> None:
+    run.broken(since=since, until=until)
+    run.faults[-1]["fault"] = name
+
+
+def test_a_fault_after_which_nobody_asked_is_named_though_the_service_recovered_from_others(
+    rush: Plane,
+) -> None:
+    blip(rush, "cut", since=100, until=200)
+    asked(rush, 1, took=10, at=201)
+    blip(rush, "kill", since=300, until=400)
+    half = figure(rush, recovers("hold", within_seconds=1))
+    assert (half.judgement, half.looked_at) == (Judgement.UNKNOWN, 1)
+    assert half.reason == "10 ms, after cut; nobody asked for long enough after kill"
+
+
+def test_a_fault_that_was_watched_too_short_is_named_though_the_service_recovered_from_others(
+    rush: Plane,
+) -> None:
+    blip(rush, "cut", since=100, until=200)
+    asked(rush, 2, took=5, at=210, every=20, status=503)
+    blip(rush, "kill", since=250, until=400)
+    asked(rush, 1, took=10, at=401)
+    half = figure(rush, recovers("hold", within_seconds=0.3))
+    assert half.judgement is Judgement.UNKNOWN
+    assert str(half.reason).endswith("nobody asked for long enough after cut")
+
+
+def test_a_slow_recovery_stays_one_whatever_nobody_asked_after(rush: Plane) -> None:
+    blip(rush, "cut", since=100, until=200)
+    asked(rush, 1, took=900, at=201)
+    blip(rush, "kill", since=1_300, until=1_400)
+    assert figure(rush, recovers("hold", within_seconds=0.5)).judgement is Judgement.INVALID
+
+
+def test_a_fault_that_healed_while_another_never_did_shows_no_recovery(rush: Plane) -> None:
+    blip(rush, "cut", since=100, until=200)
+    asked(rush, 1, took=10, at=201)
+    blip(rush, "kill", since=300, until=None)
+    blip(rush, "latency", since=350, until=400)
+    asked(rush, 1, took=10, at=401)
+    half = figure(rush, recovers("hold", within_seconds=1))
+    assert half.judgement is Judgement.UNKNOWN
+    assert str(half.reason).endswith("after latency")
+
+
 def test_of_faults_at_once_the_last_to_be_healed_counts(rush: Plane) -> None:
     rush.broken(since=100, until=200)
     rush.broken(since=150, until=400)
