@@ -11,7 +11,7 @@ import msgspec
 
 from checker.verdict import Judgement
 from lastseat.errors import UsageError
-from lastseat.folder import of_scenario
+from lastseat.folder import of_scenario, read_mark
 from reports.wording import counted
 from scenarios import registry
 
@@ -44,7 +44,6 @@ class Chosen:
 
 class _Judged(msgspec.Struct, frozen=True):
     judgement: Judgement
-    mutant: str | None = None
 
 
 def choose(choice: Choice, *, runs: Path, mutant: str | None) -> Chosen:
@@ -67,9 +66,10 @@ def choose(choice: Choice, *, runs: Path, mutant: str | None) -> Chosen:
         said.append(f"Shard {place} of {parts}: {len(names) or 'none'} of {counted(many, 'scenario')}.")
     if choice.only_failed and names:
         many = len(names)
-        names = tuple(name for name in names if failed(runs, name, mutant))
+        names = tuple(name for name in names if failed(runs, name, choice.profile, mutant))
         said.append(
-            f"Of {counted(many, 'scenario')}, {len(names) or 'none'} had a newest run in {runs} that was not valid."
+            f"Of {counted(many, 'scenario')}, {len(names) or 'none'} failed in the newest command "
+            f"that played them in {runs}, or were never played there."
         )
     return Chosen(names=names, said=tuple(said))
 
@@ -97,13 +97,24 @@ def shard(spelled: str) -> tuple[int, int]:
     return place, parts
 
 
-def failed(runs: Path, scenario: str, mutant: str | None) -> bool:
-    """Tell whether the newest run of a scenario, with the same planted bug or none, was not valid or has no verdict."""
-    for folder in of_scenario(runs, scenario):
-        try:
-            judged = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=_Judged)
-        except (OSError, msgspec.MsgspecError):
-            return True
-        if judged.mutant == mutant:
-            return judged.judgement is not Judgement.VALID
-    return False
+def failed(runs: Path, scenario: str, profile: str, mutant: str | None) -> bool:
+    """Tell whether any run of a scenario was not valid in the newest command that played it so, or none has played it.
+
+    So is: in that profile, with that planted bug or none. A run without a verdict was not valid.
+    """
+    marked = ((folder, read_mark(folder)) for folder in of_scenario(runs, scenario))
+    alike = [
+        (folder, mark.season)
+        for folder, mark in marked
+        if mark and (mark.profile, mark.mutant) == (profile, mutant)
+    ]
+    newest = alike[0][1] if alike else None
+    return not alike or any(season == newest and not _held(folder) for folder, season in alike)
+
+
+def _held(folder: Path) -> bool:
+    try:
+        judged = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=_Judged)
+    except (OSError, msgspec.MsgspecError):
+        return False
+    return judged.judgement is Judgement.VALID

@@ -168,7 +168,7 @@ def doctor(*, clean: options.Clean = False, runs_dir: options.Runs = Path("runs"
 
 @app.command(epilog="Example: [bold]lastseat prune --keep 20[/bold]")
 def prune(*, keep: options.Keep = 10, runs_dir: options.Runs = Path("runs")) -> None:
-    """Remove old runs that passed; the newest stay, and every run that failed or proved nothing."""
+    """Remove old runs that passed, and old runs of `lastseat mutants`; the newest stay, and every other run that did not pass."""
     with ended_well():
         from lastseat.pruning import prune as remove_runs
 

@@ -6,6 +6,8 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lastseat.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,7 +16,21 @@ if TYPE_CHECKING:
 LATEST = "latest"
 UP = "up"
 """Where `lastseat up` keeps its logs, beside the folders of scenarios."""
+MUTANTS = "mutants"
+"""Where `lastseat mutants` keeps a folder for each planted bug, and one of its scenario's name for each control."""
+MARK = "turn.json"
 SAME_SECOND_MAX = 1_000
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in turn.json from the beginning, so that a run which never gets any further can be told from others.
+
+    `season` is the same for all runs of one command, and of no other.
+    """
+
+    season: str
+    profile: str
+    mutant: str | None = None
 
 
 def create(runs: Path, scenario: str) -> Path:
@@ -38,6 +54,19 @@ def create(runs: Path, scenario: str) -> Path:
             remedy="Free the path, or name another folder with --runs-dir.",
         ) from refused
     raise UsageError(f"{parent} already holds {SAME_SECOND_MAX} runs of this second.", remedy="Try again.")
+
+
+def write_mark(folder: Path, mark: Mark) -> None:
+    """Write turn.json."""
+    (folder / MARK).write_bytes(msgspec.json.encode(mark) + b"\n")
+
+
+def read_mark(folder: Path) -> Mark | None:
+    """Read turn.json; None where it is not there, or not to be read."""
+    try:
+        return msgspec.json.decode((folder / MARK).read_bytes(), type=Mark)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def of_scenario(runs: Path, scenario: str) -> list[Path]:

@@ -98,7 +98,7 @@ OnlyFailed = Annotated[
     bool,
     typer.Option(
         "--only-failed",
-        help="Only scenarios whose newest run in the runs folder, with the same planted bug or none, was not valid.",
+        help="Only scenarios that did not hold in every run of the newest command that played them, with the same profile and planted bug, or that were never played.",
     ),
 ]
 Part = Annotated[

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chaos import mutants
 from lastseat.console import say_error, screen
 from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import ExitCode, LabError, UsageError
+from lastseat.folder import MUTANTS
 from lastseat.interruptible import run
 from lastseat.live import progress
 from lastseat.matrix import Attempt, Control, Fate, Matrix, Row, attempt
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from chaos.mutants import Mutant
     from lastseat.docket import Judged
     from lastseat.request import Servers
-
-FILED: Final = "mutants"
-"""The folder below the runs in which each bug has a folder of its own, and each control one of its scenario's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ class Challenge:
             seed=seed,
             mutant=mutant,
             command=request.command(scenario),
-            runs=self.runs / FILED,
+            runs=self.runs / MUTANTS,
             filed=mutant or scenario,
         )
 

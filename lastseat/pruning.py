@@ -1,4 +1,7 @@
-"""Makes room: keeps the newest runs and every run that did not pass, and removes the rest."""
+"""Makes room: keeps the newest runs and every run that did not pass, and removes the rest.
+
+Of runs that `lastseat mutants` has made, those with a planted bug are invalid by design: of them only the newest stay.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import msgspec
 
 from checker.verdict import Judgement
 from lastseat.console import screen
-from lastseat.folder import LATEST, UP, age
+from lastseat.folder import LATEST, MUTANTS, UP, age
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +28,13 @@ IDLE_SECONDS_MIN = 60.0
 
 class _Judged(msgspec.Struct, frozen=True):
     judgement: Judgement
+    mutant: str | None = None
 
 
 def prune(runs: Path, *, keep: int) -> None:
     """Remove all but the newest `keep` runs and those that did not pass; say what was removed.
 
+    Of the runs of `lastseat mutants` the newest `keep` stay besides, and controls that raised an alarm.
     The logs of labs that were only up go after a day, and so do folders of scenarios in which nothing is left.
     """
     console = screen()
@@ -49,8 +54,11 @@ def prune(runs: Path, *, keep: int) -> None:
 
 def removable(runs: Path, *, keep: int) -> list[Path]:
     """Return the run folders that may go, oldest first."""
-    newest = sorted(_folders(runs), key=age, reverse=True)
-    return [folder for folder in reversed(newest[keep:]) if _may_go(folder)]
+    played = sorted(_folders(runs), key=age, reverse=True)
+    proofs = sorted(_folders(runs / MUTANTS), key=age, reverse=True)
+    old = [folder for folder in played[keep:] if _may_go(folder)]
+    old += [folder for folder in proofs[keep:] if _may_go(folder, also_planted=True)]
+    return sorted(old, key=age)
 
 
 def forgotten(runs: Path) -> list[Path]:
@@ -62,23 +70,23 @@ def forgotten(runs: Path) -> list[Path]:
 
 def empty(runs: Path) -> list[Path]:
     """Return the folders of scenarios that hold nothing, and in which nothing has happened for a while."""
-    if not runs.is_dir():
-        return []
     return sorted(
         scenario
-        for scenario in _of_scenarios(runs)
+        for place in (runs, runs / MUTANTS)
+        for scenario in _of_scenarios(place)
         if not any(scenario.iterdir()) and time.time() - scenario.stat().st_mtime > IDLE_SECONDS_MIN
     )
 
 
 def _folders(runs: Path) -> Iterator[Path]:
-    if runs.is_dir():
-        for scenario in _of_scenarios(runs):
-            if scenario.name != UP:
-                yield from _below(scenario)
+    for scenario in _of_scenarios(runs):
+        if scenario.name != UP:
+            yield from _below(scenario)
 
 
 def _of_scenarios(runs: Path) -> Iterator[Path]:
+    if not runs.is_dir() or (runs.is_symlink() and runs.name == MUTANTS):
+        return iter(())
     return (
         scenario
         for scenario in runs.iterdir()
@@ -91,16 +99,17 @@ def _below(scenario: Path) -> Iterator[Path]:
     return (folder for folder in scenario.iterdir() if (folder / "logs").is_dir() and not folder.is_symlink())
 
 
-def _may_go(folder: Path) -> bool:
-    """Tell whether a run passed, or was left without a verdict long ago."""
+def _may_go(folder: Path, *, also_planted: bool = False) -> bool:
+    """Tell whether a run passed, or was left without a verdict long ago, or had a bug planted where that is enough."""
     try:
         text = (folder / "verdict.json").read_bytes()
     except FileNotFoundError:
         return _is_old(folder)
     try:
-        return msgspec.json.decode(text, type=_Judged).judgement is Judgement.VALID
+        judged = msgspec.json.decode(text, type=_Judged)
     except msgspec.MsgspecError:
         return False  # what cannot be read may be what somebody is looking for
+    return judged.judgement is Judgement.VALID or (also_planted and judged.mutant is not None)
 
 
 def _is_old(folder: Path) -> bool:

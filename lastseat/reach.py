@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
 
 import asyncpg
 
 from chaos.fault import LEADER, Reach
+from chaos.network import Link
 from chaos.parts import PartError
 from lastseat.nodes import labels, link_names
 from lastseat.server_parts import PostgresPart, RedisPart
@@ -38,6 +40,22 @@ def places(scenario: Scenario) -> dict[Place, tuple[str, ...]]:
         "part": (*parts, *roles(scenario.workers), *SERVERS, *lead),
         "provider": provider_names(scenario.workers),
     }
+
+
+def sketched(scenario: Scenario) -> Reach:
+    """Return what faults may touch of a scenario's lab by name alone: enough to tell which of them clash."""
+    names = places(scenario)
+    return Reach(
+        links={name: Link(name=name, host="", port=0, upstream="") for name in names["link"]},
+        parts={name: cast("Part", _Named(name)) for name in names["part"] if name != LEADER},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A part that is not there yet."""
+
+    name: str
 
 
 def reach_of(lab: Lab, made: Deployment, conditions: Mapping[str, Callable[[], Awaitable[float]]]) -> Reach:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import asyncpg
 from redis.exceptions import RedisError
@@ -18,7 +19,7 @@ from lastseat import folder as folders
 from lastseat.briefing import brief
 from lastseat.court import Court
 from lastseat.drawing import Drawing
-from lastseat.errors import LabError, UsageError
+from lastseat.errors import LabError
 from lastseat.judging import Judging
 from lastseat.lab import Lab
 from lastseat.nodes import Deployer
@@ -45,6 +46,7 @@ BREAKS = (
     TrailError,
     SpoolError,
     NetworkError,
+    Contradiction,
     Unavailable,
     Unwell,
     TimeoutError,
@@ -64,7 +66,8 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
     """
     servers = setting.servers
     await elsewhere.refuse(servers.database_url, servers.redis_url, servers.toxiproxy_url)
-    folder = folders.create(turns[0].runs, turns[0].filed)
+    name = uuid4().hex
+    folder = _folder(turns[0], name)
     async with (
         Drawing.open(folder / "logs" / "drawing.log", wanted=setting.drawn) as drawing,
         Judging.open(folder / "logs" / "judging.log") as judging,
@@ -79,7 +82,7 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                         continue
                 began = time.monotonic()
                 if place > 0:
-                    lab.folder = folders.create(turn.runs, turn.filed)
+                    lab.folder = _folder(turn, name)
                 course = _course(turn, lab, place)
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):
@@ -93,6 +96,13 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
             telling.phase("the report" if len(turns) == 1 else "the reports")
         for problem in await drawing.finish():
             telling.notice(problem)
+
+
+def _folder(turn: Turn, season: str) -> Path:
+    """Make the folder of a turn, which tells from the beginning what it is for."""
+    folder = folders.create(turn.runs, turn.filed)
+    folders.write_mark(folder, folders.Mark(season=season, profile=turn.scenario.profile, mutant=turn.mutant))
+    return folder
 
 
 def _teller(many: int, setting: Setting, telling: Progress) -> Tell:
@@ -159,10 +169,6 @@ async def _recorded(turn: Turn, course: Course, template: str, telling: Progress
     try:
         played = await play(course, template, telling)
         await brief(course, played, command=turn.command, judges_thresholds=turn.judges_thresholds)
-    except Contradiction as senseless:
-        raise UsageError(
-            f"These faults cannot be played together: {senseless}.", remedy="Part their times."
-        ) from senseless
     except BREAKS as broken:
         raise LabError(
             f"{course.scenario.name} could not be played to its end: {str(broken) or type(broken).__name__}",

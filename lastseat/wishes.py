@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 from chaos import mutants
 from chaos.faults import FaultSpellingError, parse
 from chaos.nearest import meant
+from chaos.nemesis import Contradiction, Nemesis
 from checker.binding import refuse_unbound
 from checker.invariants import InvariantError
 from checker.invariants import load as load_invariants
 from lastseat.choosing import choose
 from lastseat.errors import UsageError
 from lastseat.options import Until
-from lastseat.reach import CONDITIONS, places
+from lastseat.reach import CONDITIONS, places, sketched
 from lastseat.request import Request
 from lastseat.workers import KINDS
 from scenarios import registry, validation
 from scenarios.targets.builtin import ACTIONS, Builtin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from chaos.schedule import Planned
@@ -71,6 +73,7 @@ def understood(
     )
     for name in request.names:
         _of_the_scenario(request.asked(found(name, choice.profile)))
+    _refuse_clashes([request.asked(found(name, choice.profile)) for name in request.names])
     return request
 
 
@@ -113,6 +116,23 @@ def _of_the_scenario(scenario: Scenario) -> None:
         validation.refuse(scenario, names=names, actions=ACTIONS)
     except validation.ScenarioRefused as refused:
         raise UsageError(_sentence(refused), remedy="`lastseat list` tells what there is.") from refused
+
+
+def _refuse_clashes(scenarios: Sequence[Scenario]) -> None:
+    """Raise UsageError that names every scenario whose own faults do not go with those that were asked for."""
+    clashes = []
+    for scenario in scenarios:
+        try:
+            Nemesis(scenario.faults, sketched(scenario))
+        except Contradiction as clash:
+            clashes.append(f"  {scenario.name}: {clash}")
+    if clashes:
+        raise UsageError(
+            "\n".join(
+                ("These faults cannot be played together, as healing one would heal the other:", *clashes)
+            ),
+            remedy="Part their times, or play other scenarios: by name, or with -k.",
+        )
 
 
 def _fault(spelled: str) -> Planned:

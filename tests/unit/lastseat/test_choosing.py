@@ -8,6 +8,7 @@ import pytest
 
 from lastseat.choosing import Choice, choose, shard
 from lastseat.errors import UsageError
+from lastseat.folder import Mark, write_mark
 from scenarios import registry
 
 if TYPE_CHECKING:
@@ -18,12 +19,18 @@ def chosen(runs: Path, *, mutant: str | None = None, **choice: object) -> tuple[
     return choose(Choice(**choice), runs=runs, mutant=mutant).names  # type: ignore[arg-type]  # a test may choose anything
 
 
-def ran(runs: Path, scenario: str, stamp: str, judgement: str | None, mutant: str | None = None) -> None:
+def ran(
+    runs: Path, scenario: str, stamp: str, judgement: str | None, *, season: str | None = None, **mark: str
+) -> None:
     folder = runs / scenario / stamp
     (folder / "logs").mkdir(parents=True)
+    write_mark(folder, Mark(**{"season": season or stamp, "profile": "smoke", **mark}))
     if judgement is not None:
-        planted = f'"{mutant}"' if mutant else "null"
-        (folder / "verdict.json").write_text(f'{{"judgement": "{judgement}", "mutant": {planted}}}')
+        (folder / "verdict.json").write_text(f'{{"judgement": "{judgement}"}}')
+
+
+def again(runs: Path, **choice: object) -> tuple[str, ...]:
+    return chosen(runs, names=("redis_outage",), only_failed=True, **choice)
 
 
 def test_without_a_wish_all_are_played(tmp_path: Path) -> None:
@@ -75,36 +82,81 @@ def test_what_is_no_share_is_refused(spelled: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("judgement", "again"), [("valid", False), ("invalid", True), ("unknown", True), (None, True)]
+    ("judgement", "names"),
+    [
+        ("valid", ()),
+        ("invalid", ("redis_outage",)),
+        ("unknown", ("redis_outage",)),
+        (None, ("redis_outage",)),
+    ],
 )
-def test_only_what_was_not_valid_is_played_again(tmp_path: Path, judgement: str | None, again: bool) -> None:
+def test_only_what_was_not_valid_is_played_again(
+    tmp_path: Path, judgement: str | None, names: tuple[str, ...]
+) -> None:
     ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", judgement)
-    assert chosen(tmp_path, only_failed=True) == (("redis_outage",) if again else ())
+    assert again(tmp_path) == names
+
+
+def test_what_was_never_played_has_not_held(tmp_path: Path) -> None:
+    assert chosen(tmp_path, only_failed=True) == registry.names()
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", "valid")
+    assert set(registry.names()) - set(chosen(tmp_path, only_failed=True)) == {"redis_outage"}
+
+
+@pytest.mark.parametrize("worst", ["invalid", "unknown", None])
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_of_repeats_in_one_command_the_worst_counts(tmp_path: Path, worst: str | None, place: int) -> None:
+    for repeat in (1, 2, 3):
+        said = worst if repeat == place else "valid"
+        ran(tmp_path, "redis_outage", f"2026-01-01T00-00-0{repeat}Z", said, season="repeats")
+    assert again(tmp_path) == ("redis_outage",)
+
+
+def test_what_an_earlier_command_found_is_over_once_a_later_one_held(tmp_path: Path) -> None:
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-01Z", "invalid", season="first")
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-02Z", None, season="first")
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-03Z", "valid", season="second")
+    assert again(tmp_path) == ()
+
+
+def test_another_profile_says_nothing_of_this_one(tmp_path: Path) -> None:
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", "invalid", profile="full")
+    ran(tmp_path, "redis_outage", "2026-01-02T00-00-00Z", "valid")
+    assert again(tmp_path) == ()
+    assert again(tmp_path, profile="full") == ("redis_outage",)
+
+
+def test_a_folder_that_does_not_tell_what_it_is_says_nothing(tmp_path: Path) -> None:
+    ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", "valid")
+    (tmp_path / "redis_outage" / "2026-01-01T00-00-00Z" / "turn.json").write_text("{")
+    assert again(tmp_path) == ("redis_outage",)
 
 
 def test_the_newest_run_decides(tmp_path: Path) -> None:
     ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", "invalid")
     ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z-10", "valid")
     ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z-9", "invalid")
-    assert chosen(tmp_path, only_failed=True) == ()
+    assert again(tmp_path) == ()
 
 
 def test_a_planted_bug_that_was_caught_is_no_failure_of_the_healthy_service(tmp_path: Path) -> None:
     ran(tmp_path, "redis_outage", "2026-01-01T00-00-00Z", "valid")
     ran(tmp_path, "redis_outage", "2026-01-02T00-00-00Z", "invalid", mutant="oversell-read-write")
-    assert chosen(tmp_path, only_failed=True) == ()
-    assert chosen(tmp_path, only_failed=True, mutant="oversell-read-write") == ("redis_outage",)
+    assert again(tmp_path) == ()
+    assert again(tmp_path, mutant="oversell-read-write") == ("redis_outage",)
 
 
 def test_it_is_said_when_nothing_failed(tmp_path: Path) -> None:
+    ran(tmp_path, "node_kill", "2026-01-01T00-00-00Z", "valid")
     nothing = choose(Choice(names=("node_kill",), only_failed=True), runs=tmp_path, mutant=None)
     assert nothing.names == ()
-    assert nothing.said == (f"Of 1 scenario, none had a newest run in {tmp_path} that was not valid.",)
+    (said,) = nothing.said
+    assert said.startswith("Of 1 scenario, none failed in the newest command that played them")
 
 
 def test_what_failed_is_looked_for_within_the_shard(tmp_path: Path) -> None:
-    for name in registry.names()[:4]:
-        ran(tmp_path, name, "2026-01-01T00-00-00Z", "invalid")
+    for place, name in enumerate(registry.names()):
+        ran(tmp_path, name, "2026-01-01T00-00-00Z", "invalid" if place < 4 else "valid")
     assert chosen(tmp_path, shard="1/2", only_failed=True) == registry.names()[:4:2]
 
 

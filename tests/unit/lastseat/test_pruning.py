@@ -103,3 +103,42 @@ def test_the_folder_of_a_scenario_goes_with_its_last_run(
     prune(runs, keep=0)
     assert [path.name for path in runs.iterdir()] == ["outage"]
     assert "rush, which was empty" in capsys.readouterr().out
+
+
+def planted(runs: Path, bug: str, name: str, said: str | None = None, **more: float) -> Path:
+    told = f'{{"judgement": "invalid", "mutant": "{bug}"}}' if said is None else said
+    return played(runs / "mutants", name, told, scenario=bug, **more)
+
+
+def test_of_planted_bugs_only_the_newest_runs_stay(runs: Path) -> None:
+    old = planted(runs, "oversell", "2026-01-01T00-00-00Z")
+    played(runs / "mutants", "2026-01-01T00-00-00Z", INVALID)  # a control that raised a false alarm
+    planted(runs, "drift", "2026-01-02T00-00-00Z")
+    kept = played(runs, "2026-01-01T00-00-00Z", INVALID)
+    assert removable(runs, keep=1) == [old]
+    assert kept.is_dir()
+
+
+def test_proofs_take_no_room_from_runs_that_stay(runs: Path) -> None:
+    played(runs, "2026-01-01T00-00-00Z", VALID)
+    planted(runs, "oversell", "2026-01-02T00-00-00Z")
+    assert removable(runs, keep=1) == []
+
+
+def test_a_planted_bug_that_somebody_plays_by_hand_stays_as_any_run_that_failed(runs: Path) -> None:
+    played(runs, "2026-01-01T00-00-00Z", '{"judgement": "invalid", "mutant": "oversell"}')
+    assert removable(runs, keep=0) == []
+
+
+def test_a_proof_under_way_and_one_that_cannot_be_read_stay(runs: Path) -> None:
+    played(runs / "mutants", "2026-01-01T00-00-00Z", None, scenario="oversell")
+    planted(runs, "drift", "2026-01-02T00-00-00Z", "not json", days_old=2)
+    assert removable(runs, keep=0) == []
+
+
+def test_the_folder_of_a_planted_bug_goes_with_its_last_run(runs: Path) -> None:
+    planted(runs, "oversell", "2026-01-01T00-00-00Z")
+    prune(runs, keep=0)
+    os.utime(runs / "mutants" / "oversell", (0, 0))
+    prune(runs, keep=0)
+    assert not (runs / "mutants" / "oversell").exists()

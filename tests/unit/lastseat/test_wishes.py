@@ -15,6 +15,7 @@ from lastseat.errors import ExitCode, UsageError
 from lastseat.options import Until
 from lastseat.request import Servers
 from lastseat.wishes import understood
+from scenarios import registry
 
 WISH: dict[str, Any] = {
     "choice": Choice(names=("last_seat_race",)),
@@ -156,3 +157,26 @@ def test_a_server_that_may_not_be_used_is_told_before_anything_is_made(
 def test_up_takes_no_proxy_as_it_lays_no_link_through_one() -> None:
     refused = CliRunner().invoke(app, ["up", "--toxiproxy-url", "http://127.0.0.1:8474"])
     assert refused.exit_code == ExitCode.USAGE
+
+
+def test_faults_that_clash_with_a_story_are_refused_before_anything_starts_naming_all_such_stories() -> None:
+    asked = {**WISH, "faults": ("cut:redis",), "choice": Choice()}
+    with pytest.raises(UsageError, match="cannot be played together") as refused:
+        understood(**asked)
+    said = str(refused.value)
+    own = [
+        name
+        for name in registry.names()
+        if any(
+            planned.fault.kind == "cut" and planned.fault.where == "redis"
+            for planned in registry.find(name).faults
+        )
+    ]
+    assert own
+    assert all(f"  {name}: " in said for name in own)
+    assert "last_seat_race" not in said
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_no_story_clashes_with_itself(name: str) -> None:
+    assert understood(**{**WISH, "choice": Choice(names=(name,))}).names == (name,)
