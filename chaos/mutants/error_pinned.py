@@ -27,11 +27,20 @@ MUTANT: Final = Mutant(
 
 STORES_MAX: Final = 5
 _carry_out = once._carry_out
+_give_up = once._give_up
+_at_work: set[str] = set()
 
 
 def plant() -> None:
     """Store every answer."""
     once._carry_out = carry_out
+    once._give_up = give_up
+
+
+async def give_up(database: Database, scope: Scope, token: str) -> None:
+    """Keep the claim of a command that is carried out, under which its failure is to be stored."""
+    if token not in _at_work:
+        await _give_up(database, scope, token)
 
 
 async def carry_out(
@@ -42,6 +51,7 @@ async def carry_out(
     work: Callable[[Connection], Awaitable[Answer]],
 ) -> Answer:
     """Work and answer as the service does, and store the answer whatever it is."""
+    _at_work.add(token)
     try:
         return await _carry_out(database, scope, record, token, work)
     except Refused as refused:
@@ -51,3 +61,5 @@ async def carry_out(
             with suppress(Refused):
                 return await once._store(database, scope, record, token, answer)
         raise
+    finally:
+        _at_work.discard(token)
