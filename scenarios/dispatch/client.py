@@ -169,7 +169,7 @@ class Client:
         try:
             connection = self.connect(prepared.node, deadline_ns)
         except NotConnected as reason:
-            exchange.fall(reason.failure)
+            exchange.fall(reason.failure, reason.at_ns)
             return self.settle(prepared, exchange)
         connection.launch(exchange, self._journal.sending)
         connection.arm(deadline_ns)

@@ -29,11 +29,15 @@ _RESET = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
 
 
 class NotConnected(Exception):  # noqa: N818 — it says what is the case
-    """No connection came about, so certainly nothing was sent; `failure` says why."""
+    """No connection came about, so certainly nothing was sent; `failure` says why, `at_ns` since when that is known.
 
-    def __init__(self, failure: Failure, sentence: str) -> None:
+    It may be told of much later, when whatever kept the node away is over.
+    """
+
+    def __init__(self, failure: Failure, sentence: str, *, at_ns: int | None = None) -> None:
         super().__init__(sentence)
         self.failure = failure
+        self.at_ns = time.monotonic_ns() if at_ns is None else at_ns
 
 
 class Exchange:
@@ -65,13 +69,16 @@ class Exchange:
         self.admission: bytes | None = None
         self.failure = Failure.NONE
 
-    def fall(self, failure: Failure) -> None:
-        """End it without an answer."""
-        self.failure, self.done_ns = failure, time.monotonic_ns()
+    def fall(self, failure: Failure, at_ns: int | None = None) -> None:
+        """End it without an answer, now unless told when."""
+        self.failure, self.done_ns = failure, time.monotonic_ns() if at_ns is None else at_ns
 
 
 class Connection:
-    """One TCP connection to a node; `dead` once it cannot carry another exchange, `answered` once it has carried one."""
+    """One TCP connection to a node; `dead` once it cannot carry another exchange, `answered` once it has carried one.
+
+    `ended_ns` is when it was found dead.
+    """
 
     __slots__ = (
         "_chunks",
@@ -87,6 +94,7 @@ class Connection:
         "_writing",
         "answered",
         "dead",
+        "ended_ns",
         "node",
     )
 
@@ -94,6 +102,7 @@ class Connection:
         """Connect, giving way to other greenlets meanwhile; raises NotConnected."""
         self.node = node
         self.dead = False
+        self.ended_ns: int | None = None
         self.answered = False
         self._headers = headers  # those that say: a stored answer, and who let the command in
         self._exchange: Exchange | None = None
@@ -136,6 +145,7 @@ class Connection:
         """Close; an exchange under way is left without an answer."""
         if not self.dead:
             self.dead = True
+            self.ended_ns = time.monotonic_ns()
             self._disarm()
             for watcher in (self._io, self._writing):
                 watcher.stop()
@@ -244,10 +254,12 @@ def _connected(node: Node, seconds: float) -> Any:
 
 
 def _await_writable(made: Any, seconds: float) -> None:
+    """Wait until the connection has come about or failed; raises NotConnected, which knows when it gave up."""
     watcher = get_hub().loop.io(made.fileno(), _WRITABLE)
-    late = NotConnected(Failure.TIMEOUT, f"no connection after {seconds} s")
     try:
-        with Timeout(seconds, late):
+        with Timeout(seconds, exception=False):
             get_hub().wait(watcher)
+            return
     finally:
         watcher.close()
+    raise NotConnected(Failure.TIMEOUT, f"no connection after {seconds} s")

@@ -85,7 +85,11 @@ def _together(client: Client, buyers: list[Prepared]) -> None:
             runner.switch()
 
     intended_ns = time.monotonic_ns()
-    exchanges = [client.invoke(buyer, intended_ns, on_done) for buyer in buyers]
+    exchanges = [
+        # Whoever has no way was turned back when the way failed, be it before others were waited for.
+        client.invoke(buyer, way.at_ns if isinstance(way, NotConnected) else intended_ns, on_done)
+        for buyer, way in zip(buyers, ways, strict=True)
+    ]
     off = [
         (way, each) for way, each in zip(ways, exchanges, strict=True) if not isinstance(way, NotConnected)
     ]
@@ -97,7 +101,7 @@ def _together(client: Client, buyers: list[Prepared]) -> None:
         get_hub().switch()
     for buyer, way, exchange in zip(buyers, ways, exchanges, strict=True):
         if isinstance(way, NotConnected):
-            exchange.fall(way.failure)
+            exchange.fall(way.failure, way.at_ns)
         else:
             client.release(buyer.node, way)
         client.settle(buyer, exchange)
@@ -115,7 +119,7 @@ def _ways(client: Client, nodes: Sequence[int]) -> list[Connection | NotConnecte
             ways.append(reason)
     # One that was had first may have ended while another was waited for.
     return [
-        NotConnected(Failure.EOF, f"{way.node.label} has ended the connection")
+        NotConnected(Failure.EOF, f"{way.node.label} has ended the connection", at_ns=way.ended_ns)
         if not isinstance(way, NotConnected) and way.dead
         else way
         for way in ways

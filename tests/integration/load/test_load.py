@@ -173,6 +173,30 @@ async def test_a_race_waits_once_for_a_node_that_does_not_answer(stand: Stand) -
     assert {(row["outcome"], row["error"], row["sent_ns"]) for row in away} == {("fail", "timeout", None)}
 
 
+async def test_whoever_found_no_way_did_so_when_the_way_failed_and_not_when_all_others_were_waited_for(
+    stand: Stand,
+) -> None:
+    async def keep(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        kept.append(writer)
+
+    kept: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(keep, "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    refuses, waits = (Node(label=f"node-{port}", host="127.0.0.1", port=port) for port in (1, port))
+    stand.nodes = (stand.nodes[0], refuses, waits)
+    await play(stand.plan(resources=4, deadline_seconds=1.0), stand.spawn, within_seconds=30)
+    silent.close()
+    for writer in kept:
+        writer.close()
+    rows = gather(stand.folder).to_pylist()
+    refused, in_vain = (
+        {row["race"]: row["done_ns"] for row in rows if row["error"] == error}
+        for error in ("refused", "timeout")
+    )
+    assert max(in_vain[race] - refused[race] for race in refused) > 500_000_000
+    assert all(row["intended_ns"] == row["done_ns"] for row in rows if row["sent_ns"] is None)
+
+
 async def test_a_shard_that_was_played_before_is_not_played_over(stand: Stand) -> None:
     await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
     with pytest.raises(LoadError, match=r"cannot go on: .*File exists"):
