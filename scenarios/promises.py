@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-SOLD: Final = (
+AGREED: Final = (
     "never_oversold",
     "occupancy_matches_claims",
     "acknowledged_is_persisted",
@@ -16,12 +16,19 @@ SOLD: Final = (
     "seats_linearize",
     "nothing_left_behind",
     "no_leaked_transactions",
-    "errors_are_earned",
 )
 """Whatever is sold: what was asked for, what was told and what is written agree."""
 
-LEDGER: Final = (*SOLD, "states_move_one_way", "terminal_rows_never_change", "only_the_owner_acts")
+SOLD: Final = (*AGREED, "errors_are_earned")
+"""And while nothing is broken nobody is failed."""
+
+_HANDS: Final = ("states_move_one_way", "terminal_rows_never_change", "only_the_owner_acts")
+
+LEDGER: Final = (*SOLD, *_HANDS)
 """Whatever happens to seats after that, too: they change hands only as the rules say."""
+
+LEDGER_WHILE_BROKEN: Final = (*AGREED, *_HANDS)
+"""The same where what answers is broken from the beginning to the end, so that there is no time in which nothing is."""
 
 REFUSALS: Final = ("refused_left_no_trace", "redis_never_decides")
 """Where somebody is refused: nothing came of it, and it was PostgreSQL that said so."""

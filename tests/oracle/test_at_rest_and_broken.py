@@ -12,9 +12,8 @@ from tests.oracle.by_hand.instants import printed_at
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
 
-ERRORS, WITHOUT_REDIS, RECOVERS, LEFT, PERMITS, IMMORTAL, LEAKED = (
+ERRORS, RECOVERS, LEFT, PERMITS, IMMORTAL, LEAKED = (
     "errors_are_earned",
-    "answers_without_redis",
     "recovers_after_heal",
     "nothing_left_behind",
     "permits_return",
@@ -34,6 +33,7 @@ def test_who_fails_while_something_is_broken_or_just_healed_has_a_reason(
     plane: Plane, sent: float, done: float
 ) -> None:
     plane.broken(since=10, until=20)
+    plane.operation("read", "r", sent=1, done=2)
     failed(plane, sent=sent, done=done)
     assert plane.judged(ERRORS) is Judgement.VALID
 
@@ -41,6 +41,7 @@ def test_who_fails_while_something_is_broken_or_just_healed_has_a_reason(
 def test_a_failure_long_after_the_last_of_two_faults_is_caught(plane: Plane) -> None:
     plane.broken(since=10, until=500)
     plane.broken(since=100, until=200)
+    plane.operation("read", "r", sent=1, done=2)
     failed(plane, sent=1_400, done=1_410)
     assert plane.judged(ERRORS) is Judgement.VALID
     failed(plane, sent=1_600, done=1_610)
@@ -49,6 +50,7 @@ def test_a_failure_long_after_the_last_of_two_faults_is_caught(plane: Plane) -> 
 
 def test_a_fault_that_never_healed_excuses_everything_after_it(plane: Plane) -> None:
     plane.broken(since=10, until=None)
+    plane.operation("read", "r", sent=1, done=2)
     failed(plane, sent=900, done=910)
     assert plane.judged(ERRORS) is Judgement.VALID
 
@@ -59,25 +61,6 @@ def test_to_shed_load_is_no_failure_but_a_database_that_is_too_busy_is(plane: Pl
     assert plane.judged(ERRORS) is Judgement.VALID
     failed(plane, sent=3, done=4, outcome="fail", status=503, code="DATABASE_BUSY")
     assert plane.judged(ERRORS) is Judgement.INVALID
-
-
-@pytest.mark.parametrize(("status", "caught"), [(500, True), (None, True), (503, False), (409, False)])
-def test_who_is_failed_or_never_answered_while_only_redis_is_broken_is_caught(
-    plane: Plane, status: int | None, *, caught: bool
-) -> None:
-    plane.broken(since=10, until=20, where="redis")
-    about = {503: {"outcome": "fail", "code": "ADMISSION_REFUSED"}, 409: {"outcome": "fail"}}
-    failed(plane, sent=15, done=16, status=status, **about.get(status or 0, {}))
-    assert plane.judged(WITHOUT_REDIS) is (Judgement.INVALID if caught else Judgement.VALID)
-
-
-def test_redis_is_not_to_blame_while_something_else_is_broken_too(plane: Plane) -> None:
-    plane.broken(since=10, until=20, where="redis-b")
-    plane.broken(since=12, until=13, where="pg-b")
-    failed(plane, sent=15, done=16)
-    assert plane.judged(WITHOUT_REDIS) is Judgement.UNKNOWN
-    failed(plane, sent=11, done=11.5)
-    assert plane.judged(WITHOUT_REDIS) is Judgement.INVALID
 
 
 def test_one_decision_after_the_heal_is_a_recovery(plane: Plane) -> None:
@@ -92,7 +75,28 @@ def test_two_failures_prove_nothing(plane: Plane) -> None:
     plane.broken(since=10, until=20)
     for number in range(2):
         failed(plane, sent=1_100 + number, done=1_200)
-    assert plane.judged(RECOVERS) is Judgement.VALID
+    assert plane.judged(RECOVERS) is Judgement.UNKNOWN
+
+
+@pytest.mark.parametrize("until", [1_900, None])
+def test_nobody_recovers_while_something_else_is_still_broken_or_is_again(
+    plane: Plane, until: float | None
+) -> None:
+    plane.broken(since=10, until=20)
+    plane.broken(since=1_050, until=until)
+    for number in range(3):
+        failed(plane, sent=1_100 + number, done=1_200)
+    assert plane.judged(RECOVERS) is Judgement.UNKNOWN
+    plane.broken(since=15, until=until)
+    assert plane.judged(RECOVERS) is Judgement.UNKNOWN
+
+
+def test_a_clock_that_is_wrong_all_the_time_is_no_reason_not_to_recover(plane: Plane) -> None:
+    plane.broken(since=0, until=1_900, kind="clock", where="node-b")
+    plane.broken(since=10, until=20)
+    for number in range(3):
+        failed(plane, sent=1_100 + number, done=1_200)
+    assert plane.judged(RECOVERS) is Judgement.INVALID
 
 
 def test_failures_before_the_next_fault_are_judged_by_themselves(plane: Plane) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from checker.verdict import Judgement
+from scenarios import registry
 
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
@@ -28,7 +29,7 @@ def test_a_node_that_is_away_while_nothing_is_broken_is_caught(plane: Plane, err
     assert (example["node"], example["error"]) == ("a", error)
 
 
-@pytest.mark.parametrize(("at", "judgement"), [(15, Judgement.VALID), (2_000, Judgement.INVALID)])
+@pytest.mark.parametrize(("at", "judgement"), [(15, Judgement.UNKNOWN), (2_000, Judgement.INVALID)])
 def test_a_node_may_be_away_while_something_is_broken(plane: Plane, at: float, judgement: Judgement) -> None:
     plane.broken(since=10, until=20)
     shut_out(plane, "refused", at=at)
@@ -39,3 +40,64 @@ def test_who_waited_in_vain_may_have_waited_for_the_machine(plane: Plane) -> Non
     plane.operation("hold", "r", sent=1, done=5_001, outcome="info", key="k")
     plane.operation("read", "r", sent=1, done=2)
     assert plane.judged(NAME) is Judgement.VALID
+
+
+def test_where_something_is_broken_from_first_to_last_there_was_nothing_to_look_at(plane: Plane) -> None:
+    plane.broken(since=0, until=1_900)
+    plane.operation("read", "r", sent=1, done=2)
+    shut_out(plane, "refused", at=15)
+    finding = plane.finding(NAME)
+    assert (finding.judgement, finding.looked_at) == (Judgement.UNKNOWN, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        ("clock", "node-b"),
+        ("clock", "worker-expiry-1"),
+        ("provider", "notification"),
+        ("crash_at", "worker-expiry"),
+        ("kill", "leader"),
+    ],
+)
+def test_what_cannot_touch_an_answer_excuses_none(plane: Plane, kind: str, where: str) -> None:
+    plane.broken(since=0, until=1_900, kind=kind, where=where)
+    plane.operation("read", "r", sent=1, done=2)
+    assert plane.judged(NAME) is Judgement.VALID
+    shut_out(plane, "refused", at=15)
+    assert plane.judged(NAME) is Judgement.INVALID
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        ("crash_at", "node-a"),
+        ("kill", "node-b"),
+        ("pause", "leader"),
+        ("blackhole", "pg-workers"),
+        ("crash", "postgres"),
+    ],
+)
+def test_who_dies_at_a_node_or_stands_still_with_its_locks_excuses_what_it_touches(
+    plane: Plane, kind: str, where: str
+) -> None:
+    plane.broken(since=10, until=20, kind=kind, where=where)
+    plane.operation("read", "r", sent=1, done=2)
+    shut_out(plane, "refused", at=15)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
+THROUGHOUT = {
+    name: [planned.fault for planned in registry.find(name).faults if planned.throughout]
+    for name in registry.names()
+}
+
+
+@pytest.mark.parametrize("name", [name for name, faults in THROUGHOUT.items() if faults])
+def test_a_story_in_which_something_is_broken_from_first_to_last_asks_for_it_only_where_it_can_be_judged(
+    plane: Plane, name: str
+) -> None:
+    for fault in THROUGHOUT[name]:
+        plane.broken(since=0, until=1_900, kind=fault.kind, where=fault.where)
+    plane.operation("read", "r", sent=1, done=2)
+    assert (plane.judged(NAME) is Judgement.VALID) == (NAME in registry.find(name).invariants)

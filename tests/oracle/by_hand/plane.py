@@ -161,10 +161,12 @@ class Plane(Run):
             }
         )
 
-    def broken(self, *, since: float, until: float | None, where: str = "pg-a") -> None:
+    def broken(
+        self, *, since: float, until: float | None, where: str = "pg-a", kind: str = "cut", name: str = "cut"
+    ) -> None:
         """A fault between two instants."""
-        self.fault("cut", landed=since, healed=until)
-        self.faults[-1] |= {"injected_ns": ns_at(since), "where": where}
+        self.fault(name, landed=since, healed=until)
+        self.faults[-1] |= {"injected_ns": ns_at(since), "where": where, "kind": kind}
 
     def finding(self, name: str) -> Finding:
         self.brief = msgspec.structs.replace(self.brief, invariants=(name,))

@@ -126,5 +126,5 @@ def redis_is_asked_again(plane: Plane) -> None:
     """A node goes on without it, long after it was there again."""
     plane.operation("read", "r", sent=1, done=2)
     plane.broken(since=10, until=20, where="redis-a")
-    for number in range(3):
-        plane.sample("admission/a", "local-fallback", 1, at=2_100 + number)
+    for number in range(4):
+        plane.sample("admission/a", "local-fallback", 1, at=2_100 + 300 * number)
