@@ -106,13 +106,16 @@ def mutants(
 ) -> None:
     """Plant each real-world bug, play the scenario that provokes it, and print who caught it: the proof of the bench.
 
-    Each scenario is also played without a bug, where nothing may be found. Ends with 1 where a bug got away, was not
+    Each scenario is also played without a bug, where nothing may be found. Ends with 1 where a bug survives or is not
     caught by every invariant that it names, or a healthy run raised an alarm; with 3 where a run proved nothing.
     """
     with ended_well() as ending:
         from lastseat.proving import challenge, prove
         from lastseat.request import Servers
+        from lastseat.track_record import refuse_unwritable
 
+        if markdown is not None:
+            refuse_unwritable(markdown)
         wanted = challenge(
             patterns=tuple(names or ()),
             section=section,
@@ -137,13 +140,20 @@ def list_everything() -> None:
 
 @app.command(epilog="Example: [bold]lastseat check runs/latest[/bold]")
 def check(
-    run_folder: options.RunFolder = Path("runs/latest"), *, invariants: options.Invariants = None
+    run_folder: options.RunFolder = Path("runs/latest"),
+    *,
+    invariants: options.Invariants = None,
+    unsealed: options.Unsealed = False,
 ) -> None:
-    """Judge a run again from its folder alone, offline; the verdict must agree with the one that is there."""
+    """Judge a run again from its folder alone, offline, and compare the verdict with the one that is there.
+
+    Ends with the code of the computed verdict; with 4 where the evidence or its seal is not as the run left it, where
+    verdict.json cannot be read, or where it differs though no rule has changed. A missing verdict.json is only said.
+    """
     with ended_well() as ending:
         from lastseat.rejudging import check_again
 
-        ending.code = check_again(run_folder, tuple(invariants or ()))
+        ending.code = check_again(run_folder, tuple(invariants or ()), unsealed=unsealed)
 
 
 @app.command(epilog="Example: [bold]lastseat report runs/latest[/bold]")

@@ -27,6 +27,12 @@ class UsageError(Exception):
         self.remedy = remedy
 
 
+class EvidenceRefused(UsageError):  # noqa: N818 - it says what is the case
+    """A run folder that was named rightly, and whose evidence is not what a run leaves: it says nothing of the service."""
+
+    exit_code = ExitCode.LAB_FAILED
+
+
 class LabError(Exception):
     """A part of the lab could not be started, watched or stopped."""
 

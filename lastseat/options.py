@@ -48,6 +48,30 @@ class Until(StrEnum):
     FAILED = "failed"
 
 
+def _profile(spelled: str) -> Length:
+    """Read a profile."""
+    return Length(_one_of(spelled, tuple(Length)))
+
+
+def _until(spelled: str) -> Until:
+    """Read what ends repeats."""
+    return Until(_one_of(spelled, tuple(Until)))
+
+
+def _one_of(spelled: str, there: tuple[str, ...]) -> str:
+    # The framework's own words begin with `Value error`.
+    if str(spelled) not in there:
+        raise typer.BadParameter(f"{spelled!r} is none of {', '.join(there)}.")
+    return str(spelled)
+
+
+def _some(spelled: str) -> str:
+    """Read a pattern; an empty one is in every name, and so means nothing."""
+    if not spelled.strip():
+        raise typer.BadParameter("an empty pattern would be in every name. Leave -k out to play all of them.")
+    return spelled
+
+
 def _tell_version(asked: bool) -> None:
     if asked:
         typer.echo(f"lastseat {version('lastseat')}")
@@ -68,6 +92,13 @@ Invariants = Annotated[
         "--invariants", help="A folder of your own invariants (.sql); may be repeated.", file_okay=False
     ),
 ]
+Unsealed = Annotated[
+    bool,
+    typer.Option(
+        "--unsealed",
+        help="Judge a folder whose seal.json is gone as it is; nobody can tell then whether it is as the run left it.",
+    ),
+]
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(
@@ -86,12 +117,15 @@ ToxiproxyUrl = Annotated[
 ]
 Scenarios = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SCENARIO]...", help="Which to play; without a name, all of them."),
+    typer.Argument(metavar="SCENARIO", help="Which to play; without a name, all of them."),
 ]
 Pattern = Annotated[
     str | None,
     typer.Option(
-        "-k", metavar="PATTERN", help="Only scenarios whose name holds this, or matches it: redis, '*_kill'."
+        "-k",
+        metavar="PATTERN",
+        parser=_some,
+        help="Only scenarios whose name holds this, or matches it: redis, '*_kill'.",
     ),
 ]
 OnlyFailed = Annotated[
@@ -120,10 +154,18 @@ Ends = Annotated[
     typer.Option(
         "--until",
         metavar="WHAT",
+        parser=_until,
         help="End the repeats of a scenario as soon as one of its runs is this: invalid, inconclusive, failed (either), never.",
     ),
 ]
-Profile = Annotated[Length, typer.Option(help="A few seconds each, or longer and heavier.")]
+Profile = Annotated[
+    Length,
+    typer.Option(
+        metavar="smoke|full",
+        parser=_profile,
+        help="A few seconds each, or longer and heavier: smoke or full.",
+    ),
+]
 Thresholds = Annotated[
     bool,
     typer.Option(
@@ -158,7 +200,7 @@ AsJson = Annotated[
 Mutants = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[NAME]...", help="Which planted bugs to play, by name or glob; without one, all of them."
+        metavar="NAME", help="Which planted bugs to play, by name or glob; without one, all of them."
     ),
 ]
 Section = Annotated[

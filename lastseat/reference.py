@@ -165,7 +165,7 @@ def _parameter(parameter: Any) -> Sequence[str]:
     spelled = (
         [*parameter.opts, *parameter.secondary_opts]
         if parameter.param_type_name == "option"
-        else [parameter.metavar]
+        else [f"{parameter.metavar}{'...' if parameter.nargs == -1 else ''}"]
     )
     return (
         _code(spelled),

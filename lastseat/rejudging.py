@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 import reports
+from checker.brief import SCHEMA_VERSION, read_brief
 from checker.evidence import EvidenceError
 from checker.invariants import InvariantError
 from checker.judge import check
@@ -15,10 +16,11 @@ from checker.seal import seal
 from checker.trail import DecodeError, SpoolError, read_record, to_parquet
 from checker.trail.decode import SPOOL
 from checker.trail.record import write_record
-from checker.verdict import Judgement, Verdict
+from checker.verdict import Judgement
 from lastseat import folder as folders
-from lastseat.console import screen
-from lastseat.errors import ExitCode, UsageError
+from lastseat.agreement import Agreement, compare
+from lastseat.console import say_error, screen
+from lastseat.errors import EvidenceRefused, ExitCode, UsageError
 from reports.files import replace
 from reports.terminal import print_verdict
 from scenarios import history
@@ -26,11 +28,16 @@ from scenarios import history
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from checker.verdict import Verdict
+
 EXIT_CODES: Final = {
     Judgement.VALID: ExitCode.VALID,
     Judgement.INVALID: ExitCode.VIOLATED,
     Judgement.UNKNOWN: ExitCode.INCONCLUSIVE,
 }
+
+_JUDGED_NOW: Final = "It had been played to its end, but never judged; its verdict.json was written now."
+_UNSEALED: Final = f"  There is no {SEAL}, so nobody can tell whether the evidence is as the run left it."
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> None:
@@ -40,17 +47,31 @@ def write_verdict(folder: Path, verdict: Verdict) -> None:
     )
 
 
-def judged(folder: Path, invariant_folders: tuple[Path, ...] = ()) -> Verdict:
-    """Compute the verdict from the folder alone; raises UsageError where it holds no evidence to judge."""
+def judged(folder: Path, invariant_folders: tuple[Path, ...] = (), *, unsealed: bool = False) -> Verdict:
+    """Compute the verdict from the folder alone; raises EvidenceRefused where it is not as a run left it.
+
+    A run that was judged has a seal; without one nothing is told from damage, which is `unsealed` only where asked for.
+    """
     try:
+        if not unsealed:
+            _refuse_unsealed(folder)
         return check(folder, invariant_folders)
     except InvariantError as bad:
         raise UsageError(f"{bad}") from bad
     except (EvidenceError, msgspec.ValidationError, msgspec.DecodeError) as bad:
-        raise UsageError(
+        raise EvidenceRefused(
             f"{folder} cannot be judged: {bad}",
             remedy="The run may have been cut short, or made by another version; play it again.",
         ) from bad
+
+
+def _refuse_unsealed(folder: Path) -> None:
+    """Raise EvidenceError where there is no seal; evidence of another version is refused for that instead."""
+    if not (folder / SEAL).exists() and read_brief(folder).schema_version == SCHEMA_VERSION:
+        raise EvidenceError(
+            f"it is not as the run left it: {SEAL}, which every run that was judged has, is gone "
+            f"(`lastseat check --unsealed` judges it as it is)"
+        )
 
 
 def conclude(folder: Path, invariant_folders: tuple[Path, ...]) -> Verdict:
@@ -73,21 +94,26 @@ def is_concluded(folder: Path) -> bool:
     return not recorded or (folder / SEAL).exists() or (folder / "verdict.json").exists()
 
 
-def check_again(named: Path, invariant_folders: tuple[Path, ...]) -> ExitCode:
+def check_again(named: Path, invariant_folders: tuple[Path, ...], *, unsealed: bool = False) -> ExitCode:
     """Judge a run again, print the verdict, and say whether it agrees with the one that was written.
 
-    One that was played to its end but never judged is judged for the first time, and its verdict written.
+    Where that one cannot be read, or differs though no rule has changed, the code is that of a failure. One that was played to its end but never judged is judged for the first time, and its verdict written.
     """
     folder = folders.find(named)
     console = screen()
     if is_concluded(folder):
-        verdict = judged(folder, invariant_folders)
-        said = _agreement(folder, verdict)
+        verdict = judged(folder, invariant_folders, unsealed=unsealed)
+        agreement = compare(folder, verdict)
     else:
         verdict = conclude(folder, invariant_folders)
-        said = "  It had been played to its end, but never judged; its verdict.json was written now."
+        agreement = Agreement(words=_JUDGED_NOW)
     print_verdict(verdict, folder, console)
-    console.print(said, soft_wrap=True, highlight=False, markup=False)
+    if unsealed and not (folder / SEAL).exists():
+        console.print(_UNSEALED, soft_wrap=True, highlight=False, markup=False)
+    if not agreement.trusted:
+        say_error(agreement.words)
+        return ExitCode.LAB_FAILED
+    console.print(f"  {agreement.words}", soft_wrap=True, highlight=False, markup=False)
     return EXIT_CODES[verdict.judgement]
 
 
@@ -102,42 +128,3 @@ def report_again(named: Path) -> None:
     written = reports.write(folder, verdict)
     reports.write_index(folder.parent.parent)
     screen().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
-
-
-def _agreement(folder: Path, verdict: Verdict) -> str:
-    try:
-        there = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
-    except FileNotFoundError:
-        return "  There was no verdict.json to compare with."
-    except (OSError, msgspec.MsgspecError) as odd:
-        return f"  verdict.json cannot be read, so nothing was compared: {odd}"
-    if there == verdict:
-        return "  The verdict agrees with the one in verdict.json."
-    known = {finding.invariant for finding in there.findings}
-    besides = [finding.invariant for finding in verdict.findings if finding.invariant not in known]
-    shared = tuple(finding for finding in verdict.findings if finding.invariant in known)
-    if besides and (shared, verdict.premises, verdict.figures) == (
-        there.findings,
-        there.premises,
-        there.figures,
-    ):
-        return (
-            f"  The verdict agrees with the one in verdict.json, which did not ask for {', '.join(besides)}."
-        )
-    before = {finding.invariant: finding for finding in there.findings}
-    changed = [
-        finding.invariant
-        for finding in verdict.findings
-        if finding.invariant in before and finding.sql_hash != before[finding.invariant].sql_hash
-    ]
-    added = [finding.invariant for finding in verdict.findings if finding.invariant not in before]
-    words = [f"  It differs from verdict.json, which says {there.judgement.value}."]
-    if changed:
-        words.append(f"  These rules have changed since: {', '.join(changed)}.")
-    if added:
-        words.append(f"  These were not judged then: {', '.join(added)}.")
-    if verdict.figures != there.figures:
-        words.append("  What is measured against thresholds differs.")
-    elif not changed and not added:
-        words.append("  No rule has changed, so the evidence or the checker has.")
-    return "\n".join(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.verdict import Judgement
+from lastseat.errors import UsageError
 from lastseat.matrix import RACY_SHARE_MIN, Fate
 from reports.files import replace
 from reports.wording import counted
@@ -70,6 +72,22 @@ class Circumstances:
             machine=f"{platform.system()} {platform.machine()}, {counted(os.cpu_count() or 1, 'processor')}",
             version=version("lastseat"),
         )
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Raise UsageError where the page could not be written, before anything is played for it."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(
+            f"{path} cannot be written: there is no folder {folder}.", remedy="Make it, or name another file."
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as refused:
+        raise UsageError(
+            f"{path} cannot be written: {refused.strerror}.", remedy="Name a file in another folder."
+        ) from refused
 
 
 def write_page(matrix: Matrix, path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from checker.verdict import Judgement, Verdict
+from checker.verdict import Finding, Judgement, Verdict
 from lastseat import rejudging
-from lastseat.errors import ExitCode, UsageError
-from lastseat.rejudging import _agreement, check_again, is_concluded, report_again, write_verdict
+from lastseat.agreement import compare
+from lastseat.errors import EvidenceRefused, ExitCode, UsageError
+from lastseat.rejudging import check_again, is_concluded, report_again, write_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +34,16 @@ VERDICT = Verdict(
     changes=0,
 )
 
+FOUND = Finding(
+    invariant="never_late",
+    group="g",
+    sentence="",
+    judgement=Judgement.INVALID,
+    looked_at=1,
+    count=1,
+    sql_hash="old",
+)
+
 
 def _loop(path: Path) -> None:
     path.symlink_to(path.name)
@@ -42,15 +55,75 @@ def _rubbish(path: Path) -> None:
 
 def test_the_same_verdict_agrees(tmp_path: Path) -> None:
     write_verdict(tmp_path, VERDICT)
-    assert "agrees" in _agreement(tmp_path, VERDICT)
+    agreement = compare(tmp_path, VERDICT)
+    assert "agrees" in agreement.words
+    assert agreement.trusted
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run that was judged, whose evidence says VERDICT."""
+    (tmp_path / "scenario.json").write_text("{}")
+    (tmp_path / "seal.json").write_text("{}")
+    write_verdict(tmp_path, VERDICT)
+    monkeypatch.setattr(rejudging, "check", lambda _folder, _invariants: VERDICT)
+    return tmp_path
 
 
 @pytest.mark.parametrize("spoil", [_rubbish, _loop, lambda path: path.mkdir()])
-def test_a_written_verdict_that_cannot_be_read_is_only_not_compared(
-    tmp_path: Path, spoil: Callable[[Path], None]
+def test_a_written_verdict_that_is_broken_ends_a_check_with_a_failure(
+    sealed: Path, spoil: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spoil(tmp_path / "verdict.json")
-    assert "cannot be read, so nothing was compared" in _agreement(tmp_path, VERDICT)
+    (sealed / "verdict.json").unlink()
+    spoil(sealed / "verdict.json")
+    assert check_again(sealed, ()) is ExitCode.LAB_FAILED
+    assert "verdict.json cannot be read, so nothing was compared" in capsys.readouterr().err
+
+
+def test_a_written_verdict_that_differs_for_no_reason_of_a_rule_ends_a_check_with_a_failure(
+    sealed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_verdict(sealed, replace(VERDICT, judgement=Judgement.INVALID))
+    assert check_again(sealed, ()) is ExitCode.LAB_FAILED
+    assert "which says invalid.\n  No rule has changed" in capsys.readouterr().err
+
+
+def test_a_written_verdict_that_is_missing_is_only_said(
+    sealed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sealed / "verdict.json").unlink()
+    assert check_again(sealed, ()) is ExitCode.VALID
+    assert "no verdict.json to compare with" in capsys.readouterr().out
+
+
+def test_a_rule_that_has_changed_since_is_a_reason_to_differ(tmp_path: Path) -> None:
+    write_verdict(tmp_path, replace(VERDICT, judgement=Judgement.INVALID, findings=(FOUND,)))
+    agreement = compare(tmp_path, replace(VERDICT, findings=(replace(FOUND, sql_hash="new"),)))
+    assert agreement.trusted
+    assert "These rules have changed since: never_late." in agreement.words
+
+
+def test_invariants_of_ones_own_that_only_one_of_the_two_asked_for_are_no_difference(tmp_path: Path) -> None:
+    with_own = replace(VERDICT, judgement=Judgement.INVALID, findings=(FOUND,), reasons=("late",))
+    write_verdict(tmp_path, with_own)
+    assert "also asked for never_late" in compare(tmp_path, VERDICT).words
+    write_verdict(tmp_path, VERDICT)
+    assert "did not ask for never_late" in compare(tmp_path, with_own).words
+    assert not compare(tmp_path, replace(with_own, operations=1)).trusted
+
+
+def test_a_folder_without_its_seal_is_judged_only_where_that_is_asked_for(
+    sealed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sealed / "seal.json").unlink()
+    brief = SimpleNamespace(schema_version=rejudging.SCHEMA_VERSION)
+    monkeypatch.setattr(rejudging, "read_brief", lambda _folder: brief)
+    for again in (lambda: check_again(sealed, ()), lambda: report_again(sealed)):
+        with pytest.raises(EvidenceRefused, match=r"seal[.]json(?s:.*)is gone") as refused:
+            again()
+        assert refused.value.exit_code is ExitCode.LAB_FAILED
+    assert check_again(sealed, (), unsealed=True) is ExitCode.VALID
+    assert "nobody can tell whether the evidence is as the run left it" in capsys.readouterr().out
 
 
 @pytest.fixture
