@@ -63,6 +63,7 @@ def run(
         from lastseat.choosing import Choice
         from lastseat.playing import play_all
         from lastseat.request import Servers
+        from lastseat.room import refuse_without
         from lastseat.wishes import understood
 
         request = understood(
@@ -84,6 +85,7 @@ def run(
             runs=runs_dir,
             servers=Servers(database_url=database_url, redis_url=redis_url, toxiproxy_url=toxiproxy_url),
         )
+        refuse_without(runs_dir)
         ending.code = play_all(request)
 
 
@@ -112,6 +114,7 @@ def mutants(
     with ended_well() as ending:
         from lastseat.proving import challenge, prove
         from lastseat.request import Servers
+        from lastseat.room import refuse_without
         from lastseat.track_record import refuse_unwritable
 
         if markdown is not None:
@@ -126,6 +129,7 @@ def mutants(
             drawn=reports,
             page=markdown,
         )
+        refuse_without(runs_dir)
         ending.code = prove(wanted)
 
 
@@ -197,7 +201,9 @@ def up(
     """Start the lab and the service and leave them up until Ctrl-C, for a person with curl."""
     with ended_well():
         from lastseat.request import Servers
+        from lastseat.room import refuse_without
         from lastseat.up import stay_up
 
+        refuse_without(runs_dir)
         servers = Servers(database_url=database_url, redis_url=redis_url)
         stay_up(runs_dir, servers=servers, mutant=mutant, as_json=json)

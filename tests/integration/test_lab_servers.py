@@ -16,9 +16,10 @@ import redis.asyncio as redis
 from lastseat import postgres_server as postgres_module
 from lastseat import valkey as valkey_module
 from lastseat.errors import ExitCode, LabError
-from lastseat.lab import DISK_BYTES_MIN, Lab
+from lastseat.lab import Lab
 from lastseat.leftovers import find_leftovers, remove
 from lastseat.ports import on_a_free_port
+from lastseat.room import DISK_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -167,7 +168,7 @@ async def test_no_password_can_be_read_from_the_servers_arguments(lab: Lab) -> N
 async def test_a_full_disk_is_refused_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lastseat.lab.DISK_BYTES_MIN", DISK_BYTES_MIN * 10**9)
+    monkeypatch.setattr("lastseat.room.DISK_BYTES_MIN", DISK_BYTES_MIN * 10**9)
     with pytest.raises(LabError, match="are free"):
         async with Lab.start(folder=tmp_path):
             pass
