@@ -2,7 +2,7 @@
 
 A file `<kind_with_underscores>.py` defines `MUTANT`, what the bug is and who must catch it, and `plant()`, which
 replaces a named function or statement of the service in the process that calls it. `chaos.launch` calls it
-before the service starts.
+before the service starts. A file `_<name>.py` is no bug but what several have in common.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ class Mutant:
     """One planted bug: its mechanism in a sentence, the public reports of it, and how the bench catches it.
 
     `section` is one of SECTIONS; `reports` are `owner/repo#number`; `scenario` is the one that provokes it; `caught_by`
-    are the invariants that must each find it in every run. `racy`: it bites only where requests meet. `faults`
-    (spelled as on the command line) make its race wider, and are not needed to catch it. `schema` are statements run
-    on the run's own database before anything is on sale: they take away the constraint that would mask the bug.
+    are the invariants that must each find it in every run. `racy`: it bites only where requests or workers meet, or a
+    crash meets what is under way. `faults` (spelled as on the command line) make its race wider, and are not needed to
+    catch it. `schema` are statements run on the run's own database before anything is on sale: they take away the
+    constraint that would mask the bug.
     `harmless` says why the kind cannot bite in this service; then nothing has to catch it.
     """
 
@@ -67,7 +68,8 @@ class Mutant:
 
 def names() -> tuple[str, ...]:
     """Name every mutant without importing one."""
-    return tuple(sorted(_name(found.name) for found in pkgutil.iter_modules(__path__)))
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(sorted(_name(module) for module in found if not module.startswith("_")))
 
 
 def discover() -> dict[str, Mutant]:

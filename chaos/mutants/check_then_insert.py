@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.mutants import Mutant
+from chaos.mutants import Mutant, _twins
 from service import errors, statements
 from service.errors import Refused
 from service.reservation import holds, idempotency
 from service.reservation.idempotency import Answer, Answered, FingerprintConflict, Replay
-from service.web import Endpoint
 
 if TYPE_CHECKING:
     from service.database import Connection, Database
     from service.reservation.holds import Order
-    from service.web import Call
 
 MUTANT: Final = Mutant(
     name="check-then-insert",
@@ -47,24 +44,12 @@ INSERT INTO idempotency_answers (record_id, status, body) SELECT id, :status, :b
 """)
 }
 _WORK_SECONDS: Final = 0.02  # such services load the cart and the customer between the look and the work
-_scope = Endpoint._scope
 
 
 def plant() -> None:
     """Put the hold that is looked up first and written down last in the place of the service's."""
     holds.place = place
-    let_twins_meet()
-
-
-def let_twins_meet() -> None:
-    """Have Redis take no command for another's twin: its advice hides this bug for as long as it is there."""
-    Endpoint._scope = unlike_any_other  # type: ignore[method-assign]  # that is how a bug is planted
-
-
-def unlike_any_other(self: Endpoint, call: Call) -> str | None:
-    """Return a scope that no other command has."""
-    scope = _scope(self, call)
-    return None if scope is None else f"{scope}:{secrets.token_hex(8)}"
+    _twins.let_twins_meet()
 
 
 async def place(database: Database, order: Order, **_: Any) -> Answered:

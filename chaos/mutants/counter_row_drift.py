@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.mutants import Mutant
+from chaos.mutants import Mutant, _take
 from service import errors, statements
 from service.reservation import bodies, holds, resources
 from service.reservation.idempotency import Answer
@@ -28,7 +28,7 @@ MUTANT: Final = Mutant(
 
 SQL: Final = {
     statement.name: statement
-    for statement in statements.parse("""\
+    for statement in statements.parse(f"""\
 -- name: claimed
 -- Counts what is taken by its rows, after the lock.
 SELECT (SELECT coalesce(sum(quantity), 0) FROM holds WHERE resource_id = :resource AND state = 'ACTIVE')
@@ -36,18 +36,9 @@ SELECT (SELECT coalesce(sum(quantity), 0) FROM holds WHERE resource_id = :resour
 
 -- name: take
 -- Saves the counter that was loaded plus the new seats, and the hold.
-WITH occupied AS (
-    UPDATE resources SET occupied_count = :occupied, revision = revision + 1
-    WHERE id = :resource
-    RETURNING id, tenant, revision, policy_version, hold_ttl, coalesce(:at::timestamptz, clock_timestamp()) AS at
-), held AS (
-    INSERT INTO holds (tenant, resource_id, owner_digest, idempotency_key, quantity, policy_version, created_at,
-                       expires_at)
-    SELECT tenant, id, :owner, :key, :quantity, policy_version, at, at + hold_ttl FROM occupied
-    RETURNING *
-)
+WITH {_take.SAVED}, {_take.HELD}
 SELECT held.*, occupied.revision AS resource_revision FROM held, occupied
-""")
+""")  # noqa: S608 - made of constants
 }
 
 

@@ -14,6 +14,7 @@ MUTANT: Final = Mutant(
     reports=("celery/kombu#337", "celery/celery#2599", "learningequality/studio#3395"),
     scenario="slow_provider",
     caught_by=("retries_are_bounded",),
+    racy=True,
 )
 
 

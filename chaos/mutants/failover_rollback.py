@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, redis_authority, reword
+from chaos.mutants import Mutant, _stock, _take
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -20,10 +20,5 @@ MUTANT: Final = Mutant(
 
 def plant() -> None:
     """Count in Redis, and take the guard out of the statement that takes a seat."""
-    redis_authority.plant()
-    reword(
-        holds.SQL,
-        "take",
-        was="WHEN occupied_count + $7::bigint > capacity THEN 'CAPACITY_EXHAUSTED'",
-        now="WHEN $7::bigint < 1 THEN 'CAPACITY_EXHAUSTED'",
-    )
+    _stock.ask_redis_first()
+    _take.drop_guard(holds.SQL)

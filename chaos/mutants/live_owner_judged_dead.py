@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.mutants import Mutant, reword
-from chaos.mutants.check_then_insert import let_twins_meet
+from chaos.mutants import Mutant, _twins, reword
 from service.reservation import holds, idempotency
 from service.reservation.idempotency import Takeover
 
@@ -51,7 +50,7 @@ def plant() -> None:
     idempotency.contest = contest
     holds.take = take_nothing
     holds.take_counted = take_counted
-    let_twins_meet()
+    _twins.let_twins_meet()
 
 
 async def contest(connection: Connection, scope: Scope, mark: str, token: str, **_: Any) -> Acquired:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import redis.asyncio as redis
 from redis.exceptions import LockNotOwnedError
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _take
 from service import errors
 from service.errors import Refused
 from service.reservation import holds, resources
@@ -42,12 +42,7 @@ UNGUARDED: Final = {"take": holds.SQL["take"]}
 
 def plant() -> None:
     """Put the locked look before an unguarded take."""
-    reword(
-        UNGUARDED,
-        "take",
-        was="WHEN occupied_count + $7::bigint > capacity THEN 'CAPACITY_EXHAUSTED'",
-        now="WHEN $7::bigint < 1 THEN 'CAPACITY_EXHAUSTED'",
-    )
+    _take.drop_guard(UNGUARDED)
     client = redis.from_url(os.environ["RESERVATION_REDIS_URL"])
 
     async def take(connection: Connection, order: Order, *, at: datetime | None = None) -> Answer | None:
@@ -57,7 +52,7 @@ def plant() -> None:
         if not await lock.acquire():
             raise Refused(errors.DATABASE_BUSY)
         try:
-            return await _take(connection, order, at)
+            return await _look_and_take(connection, order, at)
         finally:
             with suppress(LockNotOwnedError):
                 await lock.release()
@@ -65,7 +60,7 @@ def plant() -> None:
     holds.take = take
 
 
-async def _take(connection: Connection, order: Order, at: datetime | None) -> Answer | None:
+async def _look_and_take(connection: Connection, order: Order, at: datetime | None) -> Answer | None:
     room = await resources.SQL["find"].row(connection, tenant=order.tenant, resource=order.resource)
     free = room is not None and room["occupied_count"] + order.quantity <= room["capacity"]
     if free:

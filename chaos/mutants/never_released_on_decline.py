@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from chaos.mutants import Mutant
+from chaos.mutants import Mutant, _hand_over
 from service.reservation import offers
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MUTANT: Final = Mutant(
     name="never-released-on-decline",
     mechanism="Ends an offer that is declined, and leaves its seat in the count: nobody is offered it, and nobody can take it.",
     section="holds",
-    reports=(
-        "Attendize/Attendize#1000",
-        "eventespresso/event-espresso-core#3324",
-        "HiEventsDev/Hi.Events#466",
-        "fossasia/open-event-frontend#1851",
-        "verbb/events#228",
-    ),
+    reports=_hand_over.NEVER_RELEASED,
     scenario="change_of_plans",
     caught_by=("occupancy_matches_claims",),
 )
@@ -28,13 +19,4 @@ MUTANT: Final = Mutant(
 
 def plant() -> None:
     """Take the hand-over out of the declining of an offer."""
-    vars(offers)["handover"] = Forgetful
-
-
-class Forgetful:
-    """The hand-over as offers sees it: there is nothing to hand over."""
-
-    @staticmethod
-    async def promote_or_release(_connection: Any, _room: Any, _seats: int, _at: datetime) -> int:
-        """Return that nobody waited."""
-        return 0
+    _hand_over.hand_nothing_over(offers)

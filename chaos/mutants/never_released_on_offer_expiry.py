@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _hand_over, reword
 from service.reservation import expiry
 
 MUTANT: Final = Mutant(
     name="never-released-on-offer-expiry",
     mechanism="Ends the offers whose time is over, and leaves their seats in the count.",
     section="holds",
-    reports=(
-        "Attendize/Attendize#1000",
-        "eventespresso/event-espresso-core#3324",
-        "HiEventsDev/Hi.Events#466",
-        "fossasia/open-event-frontend#1851",
-        "verbb/events#228",
-    ),
+    reports=_hand_over.NEVER_RELEASED,
     scenario="offer_expiry",
     caught_by=("occupancy_matches_claims", "nothing_left_behind"),
 )

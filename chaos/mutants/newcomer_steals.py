@@ -30,6 +30,7 @@ MUTANT: Final = Mutant(
     ),
     scenario="newcomer_flood",
     caught_by=("newcomers_never_overtake", "no_gap_in_handover"),
+    racy=True,
 )
 
 _LATER_SECONDS: Final = (

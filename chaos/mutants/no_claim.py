@@ -19,6 +19,7 @@ MUTANT: Final = Mutant(
     ),
     scenario="slow_provider",
     caught_by=("attempts_are_bounded",),
+    racy=True,
     schema=("DROP TRIGGER notification_outbox_moves ON notification_outbox",),
 )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from chaos.mutants import Mutant
-from chaos.mutants.redis_authority import Stock
-from service.reservation import handover, holds
+from chaos.mutants import Mutant, _stock
+from chaos.mutants._refusal import refuse_as_sold_out
+from service.reservation import holds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
-    from service.database import Connection, Database
+    from service.database import Database
     from service.reservation.holds import Order
     from service.reservation.idempotency import Answer, Answered
 
@@ -22,17 +22,15 @@ MUTANT: Final = Mutant(
     section="redis",
     reports=("hfbin/Seckill#11",),
     scenario="timeout_retry",
-    caught_by=("sold_out_is_true", "redis_never_decides"),
+    caught_by=("sold_out_is_true",),
 )
 
-_CREATED: Final = 201
 _place: Final = holds.place
-_release: Final = handover.release
 
 
 def plant() -> None:
     """Ask Redis first, and tell it of what came to nothing, but not of what was only told again."""
-    stock = Stock()
+    stock = _stock.Stock()
 
     async def place(
         database: Database,
@@ -41,19 +39,16 @@ def plant() -> None:
         lease: timedelta,
         decide: Callable[[Order], Awaitable[Answer | None]] | None = None,
     ) -> Answered:
-        await stock.take(database, order)
+        if not await stock.take(database, order):
+            return await refuse_as_sold_out(database, order, lease=lease)
         try:
             answered = await _place(database, order, lease=lease, decide=decide)
         except BaseException:
             await stock.give_back(order.resource, order.quantity)
             raise
-        if answered.answer.status != _CREATED:
+        if answered.answer.status != _stock.CREATED:
             await stock.give_back(order.resource, order.quantity)
         return answered
 
-    async def release(connection: Connection, room: Any, seats: int) -> None:
-        await _release(connection, room, seats)
-        await stock.give_back(room["id"], seats)
-
     holds.place = place
-    handover.release = release
+    stock.hear_of_releases()

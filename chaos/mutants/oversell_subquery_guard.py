@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _take, reword
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -30,8 +30,7 @@ TAKEN: Final = """(
 
 def plant() -> None:
     """Let the UPDATE judge by the rows that it counts, and let whoever it does not serve be told that all is sold."""
-    full = "WHEN occupied_count + $7::bigint > capacity THEN 'CAPACITY_EXHAUSTED'"
-    reword(holds.SQL, "take", was=full, now="")
+    _take.drop_guard(holds.SQL)
     reword(holds.SQL, "take", was="FOR NO KEY UPDATE OF r", now="")
     reword(
         holds.SQL,

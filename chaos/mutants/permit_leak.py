@@ -14,6 +14,7 @@ MUTANT: Final = Mutant(
     reports=("ixti/sidekiq-throttled#61", "ixti/sidekiq-throttled#66"),
     scenario="permit_leak",
     caught_by=("permits_return",),
+    racy=True,
 )
 
 SCRIPTS: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _take, reword
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -19,8 +19,7 @@ MUTANT: Final = Mutant(
 
 def plant() -> None:
     """Move the condition on the capacity from the decision into the UPDATE, and let nothing depend on its row."""
-    full = "WHEN occupied_count + $7::bigint > capacity THEN 'CAPACITY_EXHAUSTED'"
-    reword(holds.SQL, "take", was=full, now="")
+    _take.drop_guard(holds.SQL)
     reword(
         holds.SQL,
         "take",

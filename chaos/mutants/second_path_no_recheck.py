@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _hand_over, reword
 from service.reservation import holds
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MUTANT: Final = Mutant(
     name="second-path-no-recheck",
@@ -18,6 +15,7 @@ MUTANT: Final = Mutant(
     reports=("calcom/cal.diy#10789", "wielebenwir/CommonsBooking_1#92", "SergeyMosin/Appointments#689"),
     scenario="hot_row_stampede",
     caught_by=("never_oversold", "occupancy_matches_claims"),
+    racy=True,
     schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
 )
 
@@ -34,13 +32,5 @@ def plant() -> None:
     UPDATE resources AS r SET occupied_count = r.occupied_count + ended.quantity FROM ended WHERE r.id = ended.resource_id
 )""",
     )
-    vars(holds)["handover"] = Uncounted
-
-
-class Uncounted:
-    """The hand-over as cancelling a hold sees it: nothing was counted, so that nothing is given back."""
-
-    @staticmethod
-    async def promote_or_release(_connection: Any, _room: Any, _seats: int, _at: datetime) -> int:
-        """Return that nobody waited."""
-        return 0
+    # Nothing was counted, so that nothing is given back.
+    _hand_over.hand_nothing_over(holds)

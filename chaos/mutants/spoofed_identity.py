@@ -1,37 +1,21 @@
-"""A header that says who asks is believed, also beside a token that says otherwise."""
+"""A header that says who asks is believed, and what is another's is used."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from chaos.mutants import Mutant
-from service.tokens import Tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from service.tokens import Caller
+from chaos.mutants import Mutant, _identity
 
 MUTANT: Final = Mutant(
     name="spoofed-identity",
     mechanism="Believes the header X-Reservation-Owner beside a token that says something else.",
     section="limits",
-    reports=(
-        "long2ice/fastapi-limiter#10",
-        "express-rate-limit/express-rate-limit#134",
-        "leodip/goiabada#87",
-    ),
+    reports=_identity.REPORTS,
     scenario="stolen_offer",
     caught_by=("only_the_owner_acts",),
 )
 
 
 def plant() -> None:
-    """Let the header have the last word."""
-    healthy = Tokens.caller
-
-    def caller(self: Tokens, headers: Mapping[str, str]) -> Caller:
-        known, owner = healthy(self, headers), headers.get("x-reservation-owner")
-        return self._known({"tenant": known.tenant, "sub": owner}) if owner else known
-
-    Tokens.caller = caller  # type: ignore[method-assign]  # that is how a bug is planted
+    """Ask the header who acts."""
+    _identity.believe_the_header()

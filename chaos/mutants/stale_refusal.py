@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from chaos.mutants import Mutant
+from chaos.mutants._refusal import refuse_as_sold_out
 from service import errors
-from service.errors import Refused
 from service.reservation import holds
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MUTANT: Final = Mutant(
     section="limits",
     reports=("chobbledotcom/tickets#2351", "ArtisanPack-UI/bookings#64"),
     scenario="hot_row_stampede",
-    caught_by=("sold_out_is_true", "redis_never_decides"),
+    caught_by=("sold_out_is_true",),
 )
 REMEMBERED_SECONDS: Final = 3.0
 
@@ -32,7 +32,7 @@ def plant() -> None:
 
     async def place(database: Any, order: Order, **given: Any) -> Answered:
         if full_until.get(order.resource, 0.0) > time.monotonic():
-            raise Refused(errors.CAPACITY_EXHAUSTED)
+            return await refuse_as_sold_out(database, order, lease=given["lease"])
         answered = await healthy(database, order, **given)
         if answered.answer.body == errors.CAPACITY_EXHAUSTED.body:
             full_until[order.resource] = time.monotonic() + REMEMBERED_SECONDS

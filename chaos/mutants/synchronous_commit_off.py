@@ -13,6 +13,7 @@ MUTANT: Final = Mutant(
     reports=("vitessio/vitess#2085",),
     scenario="database_crash",
     caught_by=("acknowledged_is_persisted",),
+    racy=True,
     schema=(
         """
         DO $$ BEGIN

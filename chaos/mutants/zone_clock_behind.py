@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, Final
+from datetime import timedelta
+from typing import Final
 
-from chaos.mutants import Mutant
-from service.reservation import expiry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from service.reservation.expiry import Due, Summary
+from chaos.mutants import Mutant, _wall_clock
 
 MUTANT: Final = Mutant(
     name="zone-clock-behind",
     mechanism="Sweeps by the local time of the worker, taken for the database's: west of Greenwich holds outlive their time by hours.",
     section="holds",
-    reports=("pretix/pretix#296", "gitcoinco/web#6790", "bakaphp/kanvas-ecosystem-api#3664"),
+    reports=_wall_clock.REPORTS,
     scenario="offer_expiry",
     caught_by=("nothing_left_behind",),
 )
 
-HERE: Final = timezone(timedelta(hours=-5))
-_find_due = expiry.find_due
-_finalize = expiry.finalize_expired_resource
-
 
 def plant() -> None:
     """Let the sweep go by a clock that is five hours behind."""
-    expiry.find_due = find_due
-    expiry.finalize_expired_resource = finalize_expired_resource
-
-
-def local_now() -> datetime:
-    """Return the time on the wall, without its zone, where the database reads it as its own."""
-    return datetime.now(HERE).replace(tzinfo=UTC)
-
-
-async def find_due(
-    connection: Any, *, limit: int, resting: Sequence[int] = (), at: datetime | None = None
-) -> list[Due]:
-    """Look for what is over by the clock on the wall."""
-    return await _find_due(connection, limit=limit, resting=resting, at=at or local_now())
-
-
-async def finalize_expired_resource(
-    connection: Any, due: Due, *, rows: int, term: int | None = None, at: datetime | None = None
-) -> Summary:
-    """End what is over by the clock on the wall."""
-    return await _finalize(connection, due, rows=rows, term=term, at=at or local_now())
+    _wall_clock.sweep_by_it(timedelta(hours=-5))

@@ -25,7 +25,7 @@ RULES = invariants.load()
 
 
 def modules(folder: str) -> set[str]:
-    return {path.stem for path in (ROOT / folder).glob("*.py") if path.stem != "__init__"}
+    return {path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_")}
 
 
 def example(page: str, language: str) -> str:

@@ -80,6 +80,14 @@ def test_a_broken_file_does_not_hide_the_names(write: Callable[[str, str], None]
     assert mutants.names() == ("broken",)
 
 
+def test_what_several_mutants_have_in_common_is_none(write: Callable[[str, str], None]) -> None:
+    write("good_one", GOOD.format(name="good-one", faults=()))
+    write("_in_common", "THING = 1")
+    assert list(mutants.discover()) == ["good-one"]
+    with pytest.raises(mutants.UnknownMutant, match="known: good-one"):
+        mutants.plant("-in-common")
+
+
 def test_an_unknown_mutant_is_refused_with_the_known_names(write: Callable[[str, str], None]) -> None:
     write("good_one", GOOD.format(name="good-one", faults=()))
     with pytest.raises(mutants.UnknownMutant, match="there is no mutant 'bad-one'; known: good-one"):
