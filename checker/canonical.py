@@ -96,7 +96,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "key": TEXT,
         "fingerprint": TEXT,
         "claimed_until_us": WHOLE,  # until when it is left to whoever claimed it, while it has no answer
-        "claim_us_max": WHOLE,  # how long a claim may last
+        "claim_us_max": WHOLE,  # how long a claim may last; without claimed_until_us it is taken to last for ever
     },
     "idempotency_answers": {
         "record": TEXT,  # idempotency_records.id

@@ -37,7 +37,7 @@ async def brief(course: Course, played: Played, *, command: str, judges_threshol
             assumptions=scenario.assumptions,
             thresholds=scenario.thresholds,
             judges_thresholds=judges_thresholds,
-            tables=dict(course.target.tables),
+            tables=dict(course.target.tables_under(course.environment)),
             refusals=dict(course.target.refusals),
             shards=len(played.load.shards),
             mutant=course.mutant,

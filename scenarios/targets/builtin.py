@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import jwt
 
-from scenarios.targets.builtin_evidence import REFUSALS, TABLES, UNSETTLED
+from scenarios.targets.builtin_evidence import REFUSALS, TABLES, UNSETTLED, tables_under
 from scenarios.targets.builtin_times import PERMITS, times
 from scenarios.targets.errands import run_errands
 from scenarios.targets.target import Action, Actor, Node, Rule, Stage, Subject, TargetError
@@ -188,6 +188,7 @@ class Builtin:
     actions = ACTIONS
     warm = _WARM
     tables = TABLES
+    tables_under = staticmethod(tables_under)
     refusals = REFUSALS
     unsettled = UNSETTLED
     permits_setting = PERMITS

@@ -5,7 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from checker.brief import CanonicalTable
+from scenarios.targets.builtin_times import PREFIX
 from scenarios.targets.target import Unsettled
 
 if TYPE_CHECKING:
@@ -75,7 +78,33 @@ _OPERATION: Final = (
     + " ".join(f"WHEN '{theirs}' THEN '{ours}'" for theirs, ours in _COMMANDS.items())
     + " ELSE operation END"
 )
-TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
+# Which setting of the service says where a limit lies, in how many units of evidence each of its units counts, and what
+# holds where a run sets nothing: (table, limit) → (setting, units, default).
+_LIMITS: Final[Mapping[tuple[str, str], tuple[str, int, float]]] = MappingProxyType(
+    {
+        ("idempotency_records", "claim_us_max"): ("IDEMPOTENCY_LEASE_SECONDS", 1_000_000, 90),
+        ("outbox", "attempts_max"): ("NOTIFICATION_ATTEMPTS_MAX", 1, 5),
+        ("leader_leases", "resources_max"): ("SWEEP_RESOURCES_MAX", 1, 32),
+        ("leader_leases", "rows_max"): ("SWEEP_ROWS_MAX", 1, 500),
+    }
+)
+
+
+def tables_under(settings: Mapping[str, str]) -> Mapping[str, CanonicalTable]:
+    """Return the tables with the limits that hold under the settings of a run; raises ValueError where one is no number."""
+    limits: dict[str, dict[str, str]] = {}
+    for (table, limit), (setting, units, default) in _LIMITS.items():
+        most = round(float(settings.get(f"{PREFIX}{setting}", default)) * units)
+        limits.setdefault(table, {})[limit] = f"'{most}'"
+    return MappingProxyType(
+        {
+            name: msgspec.structs.replace(table, columns={**table.columns, **limits.get(name, {})})
+            for name, table in _UNLIMITED.items()
+        }
+    )
+
+
+_UNLIMITED: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
     {
         "resources": _table(
             "resources",
@@ -126,7 +155,6 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
             key="key",
             fingerprint="fingerprint",
             claimed_until_us="instant_us(lease_expires_at)",
-            claim_us_max="'90000000'",
         ),
         "idempotency_answers": CanonicalTable(
             table="idempotency_answers",
@@ -143,7 +171,6 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
                 "entry": "nullif(regexp_extract(delivery_id, '^waitlist-([0-9]+)-offered$', 1), '')",
                 "state": "state",
                 "attempts": "attempt_count",
-                "attempts_max": "'5'",
                 "claim": "claim_token",
                 "claimed_until_us": "instant_us(claim_expires_at)",
                 "next_us": "instant_us(next_attempt_at)",
@@ -158,12 +185,11 @@ TABLES: Final[Mapping[str, CanonicalTable]] = MappingProxyType(
                 "holder": "holder",
                 "term": "term",
                 "expires_us": "instant_us(expires_at)",
-                "resources_max": "'32'",
-                "rows_max": "'500'",
             },
         ),
     }
 )
+TABLES: Final = tables_under({})
 UNSETTLED: Final = (
     Unsettled(
         what="holds to end",

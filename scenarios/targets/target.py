@@ -129,5 +129,8 @@ class Target(Protocol):
     def environment(self, sale: Sale) -> Mapping[str, str]:
         """Return the settings its nodes and workers are started with, scaled to the scenario."""
 
+    def tables_under(self, settings: Mapping[str, str]) -> Mapping[str, CanonicalTable]:
+        """Return the canonical tables with the limits that hold under the settings that a run's nodes and workers have."""
+
     async def prepare(self, nodes: Sequence[Node], sale: Sale, *, run: str, actors: int) -> Stage:
         """Make what is on sale and who comes; raises TargetError, TimeoutError."""

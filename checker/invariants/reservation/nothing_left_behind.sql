@@ -13,7 +13,7 @@ SELECT (SELECT count(*) FROM state.holds) + (SELECT count(*) FROM state.offers) 
 -- counter-examples
 -- Overdue is what a sweep or a worker should have seen to five seconds ago. A resource's own name is shown, not its
 -- claims, for nothing here has a place in the order of commits. Samples of the source `unsettled` are what the runner
--- still saw owed at the end of its patience, the last of each.
+-- still saw owed at the end of its patience, the last of each. A claim until `infinity` has no end in evidence.
 WITH now AS (SELECT read_us - 5000000 AS us FROM at_rest),
 room AS (
     SELECT r.id, r.capacity - coalesce(c.claimed, 0) AS room, r.state
@@ -27,9 +27,10 @@ SELECT 'holds' AS kind, id, state, 'its time was over' AS but FROM state.holds, 
 UNION ALL SELECT 'offers', id, state, 'its time was over' FROM state.offers, now WHERE state = 'ACTIVE' AND expires_us < now.us
 UNION ALL SELECT 'outbox', delivery, state, 'it was due' FROM state.outbox, now WHERE state = 'PENDING' AND next_us < now.us
 UNION ALL SELECT 'outbox', delivery, state, 'its claim had lapsed' FROM state.outbox, now WHERE state = 'CLAIMED' AND claimed_until_us < now.us
-UNION ALL SELECT 'idempotency_records', r.key, NULL, 'it has no answer, and is claimed for longer than a claim may last'
+UNION ALL SELECT 'idempotency_records', r.key, NULL,
+    'it has no answer, and is claimed for ' || CASE WHEN r.claimed_until_us IS NULL THEN 'ever' ELSE 'longer than a claim may last' END
 FROM at_rest, state.idempotency_records r LEFT JOIN state.idempotency_answers a ON a.record = r.id
-WHERE a.record IS NULL AND r.claimed_until_us > read_us + claim_us_max AND (SELECT answers FROM offered)
+WHERE a.record IS NULL AND coalesce(r.claimed_until_us > read_us + claim_us_max, claim_us_max IS NOT NULL) AND (SELECT answers FROM offered)
 UNION ALL SELECT 'waitlist_entries', e.id, e.state, 'it has no live offer'
 FROM state.waitlist_entries e LEFT JOIN state.offers o ON o.entry = e.id AND o.state = 'ACTIVE'
 WHERE e.state = 'OFFERED' AND o.id IS NULL AND (SELECT offers FROM offered)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
@@ -15,6 +17,9 @@ from scenarios.targets.target import Action, Node, Rule, TargetError
 from scenarios.targets.wording import Wording
 from service.errors import REFUSALS
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NODE = Node(label="a", host="127.0.0.1", port=8080)
 VALUES = {"token": "t.o.k", "key": "run-1-1", "resource": 7, "revision": 42, "hold": 9}
@@ -139,6 +144,52 @@ def test_the_service_accepts_its_times_however_they_are_scaled(lease_seconds: fl
     assert settings.sweep_tick_seconds < 1
     assert settings.leader_lease_seconds == (lease_seconds or 15.0)
     assert settings.transaction_timeout_ms < 1_000 * settings.leader_lease_seconds
+
+
+def limits(settings: Mapping[str, str]) -> list[float]:
+    tables = builtin.Builtin().tables_under(settings)
+    return [
+        int(tables["idempotency_records"].columns["claim_us_max"].strip("'")) / 1e6,
+        *(
+            int(tables[table].columns[limit].strip("'"))
+            for table, limit in (
+                ("outbox", "attempts_max"),
+                ("leader_leases", "resources_max"),
+                ("leader_leases", "rows_max"),
+            )
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lease_seconds", "own"),
+    [
+        (None, {}),
+        (1.0, {}),
+        (
+            None,
+            {
+                "RESERVATION_IDEMPOTENCY_LEASE_SECONDS": "7.5",
+                "RESERVATION_NOTIFICATION_ATTEMPTS_MAX": "3",
+                "RESERVATION_SWEEP_RESOURCES_MAX": "4",
+                "RESERVATION_SWEEP_ROWS_MAX": "50",
+            },
+        ),
+    ],
+    ids=["by default", "scaled to the sale", "by its settings"],
+)
+def test_the_limits_that_are_judged_by_are_those_that_the_service_keeps_to(
+    lease_seconds: float | None, own: Mapping[str, str]
+) -> None:
+    sale = Sale(resources=1, capacity=1, lease_seconds=lease_seconds)
+    environment = {**builtin.Builtin().environment(sale), **own}
+    settings = Settings.from_env({"RESERVATION_DATABASE_URL": "postgresql://x", **environment})
+    assert limits(environment) == [
+        settings.idempotency_lease_seconds,
+        settings.notification_attempts_max,
+        settings.sweep_resources_max,
+        settings.sweep_rows_max,
+    ]
 
 
 def test_two_targets_share_no_secret() -> None:
