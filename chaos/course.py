@@ -26,6 +26,7 @@ BROKEN = (NetworkError, PartError, OSError)
 _HEAL_TRIES = 3
 _CONDITION_SECONDS = 0.01
 _LAST_LOOK_SECONDS = 0.5
+_END_SECONDS = 5.0  # a client may take a cancellation for its own timeout, and go on
 
 
 class FaultRecord(msgspec.Struct, kw_only=True):
@@ -134,7 +135,7 @@ class Course:
         fault = self.planned.fault
         if self._watching is not None and not self._watching.done():
             self._watching.cancel()
-            await asyncio.wait({self._watching})
+            await asyncio.wait({self._watching}, timeout=_END_SECONDS)
             await self._prove(_LAST_LOOK_SECONDS)
         with contextlib.suppress(*BROKEN):
             if self.record.proof and (victims := await fault.victims(self._reach)):

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["FaultRecord", "Nemesis", "Unavailable"]
 
 
+_PLAYERS_SECONDS = 60.0
+"""How long what plays may take to end, which includes the healing of each of its faults."""
+
+
 class Unavailable(Exception):  # noqa: N818 - the lab's answer to a wish, not a failure
     """Faults of the schedule cannot be had in this lab; the text says which and why."""
 
@@ -116,7 +120,7 @@ class Nemesis:
         ) in players:  # whoever started it may not live to await it: no fault comes after the healing
             player.cancel()
         if players:
-            await asyncio.wait(players)
+            await asyncio.wait(players, timeout=_PLAYERS_SECONDS)
         await together(*(course.end() for course in self._courses))
         if any(course.record.injected_ns and not course.record.healed_ns for course in self._courses):
             await self._reset()

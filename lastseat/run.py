@@ -21,11 +21,12 @@ from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
+from lastseat.waiting import call_off
 from lastseat.workers import dismiss, staffed, worker_links
 from reports.wording import counted
 from scenarios import history
 from scenarios.load import Load
-from scenarios.plan import lay_plan, people
+from scenarios.plan import lay_plan, load_seconds, people
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -44,9 +45,8 @@ if TYPE_CHECKING:
 SETTLE_SECONDS = 15.0
 DRAIN_SECONDS = 60.0
 STATE_SECONDS = 60.0
-LOAD_SECONDS_MIN = 60.0
-LOAD_SECONDS_EACH = 0.05
-"""Far more than an operation takes by itself, so that only a load which hangs is given up."""
+HEAL_SECONDS = 60.0
+"""How long faults that are broken off may take to be healed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,16 +160,14 @@ async def storm(
         try:
             summary = await load.play(
                 plan,
-                within_seconds=plan.seconds + plan.arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN,
+                within_seconds=load_seconds(plan.arrivals, plan.seconds),
                 on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
                 on_progress=_telling(progress, plan, share),
             )
             nemesis.load_ended()
             await asyncio.gather(*playing)
         finally:  # a load that failed must leave no fault that is still to come: it would land after the healing
-            for task in playing:
-                task.cancel()
-            await asyncio.gather(*playing, return_exceptions=True)
+            await call_off(playing, within_seconds=HEAL_SECONDS)
     progress.faults(())
     return summary, tuple(nemesis.records)
 

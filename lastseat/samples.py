@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scenarios.control import Finished, Health
 
 EVERY_SECONDS = 0.1
+END_SECONDS = 5.0
 PRESSURE = Path("/proc/pressure/cpu")
 """Where Linux tells for how long somebody who could run has waited for a processor, in µs since it started."""
 
@@ -118,5 +119,6 @@ async def sampling(folder: Path) -> AsyncIterator[Samples]:
             yield samples
         finally:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait({task}, timeout=END_SECONDS)
+        if task.done() and not task.cancelled():
+            task.result()

@@ -16,6 +16,7 @@ from chaos.network import NetworkError
 from checker.trail import SpoolError, TrailError
 from lastseat import elsewhere
 from lastseat import folder as folders
+from lastseat.bounding import Hung, Phases, turn_seconds, within
 from lastseat.briefing import brief
 from lastseat.court import Court
 from lastseat.drawing import Drawing
@@ -87,6 +88,10 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):
                         await _recorded(turn, course, template, telling)
+                except Hung as broken:
+                    season.fail(turn, broken)
+                    season.unplayed.extend(turns[place + 1 :])
+                    break
                 except LabError as broken:
                     season.fail(turn, broken)
                 else:
@@ -166,9 +171,20 @@ async def _template(lab: Lab) -> str:
 
 async def _recorded(turn: Turn, course: Course, template: str, telling: Progress) -> None:
     """Play one turn and record all that it is judged by; raises LabError, naming the folder, where that cannot be done."""
-    try:
-        played = await play(course, template, telling)
+
+    async def recorded() -> None:
+        played = await play(course, template, phases)
         await brief(course, played, command=turn.command, judges_thresholds=turn.judges_thresholds)
+
+    phases = Phases(telling)
+    try:
+        await within(
+            recorded(),
+            seconds=turn_seconds(course.scenario, course.seed),
+            phases=phases,
+            name=course.scenario.name,
+            where=str(course.folder),
+        )
     except BREAKS as broken:
         raise LabError(
             f"{course.scenario.name} could not be played to its end: {str(broken) or type(broken).__name__}",

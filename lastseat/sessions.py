@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from chaos.fault import Unwell
+from lastseat.waiting import call_off
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
 OPEN_SECONDS = 5.0
+CLOSE_SECONDS = 5.0
+"""A client that takes a cancellation for its own timeout may go on asking; nobody waits for that."""
 
 
 @dataclass(slots=True)
@@ -42,10 +45,7 @@ class Session:
         """Drop it, answered or not."""
         self.drop()
         if self._asked is not None:
-            self._asked.cancel()
-            await asyncio.wait({self._asked})
-            if not self._asked.cancelled():
-                self._asked.exception()  # read, so that it is not reported as lost
+            await call_off({self._asked}, within_seconds=CLOSE_SECONDS)
 
 
 async def on_the_wire(

@@ -7,11 +7,26 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
+    from typing import Any
 
     from lastseat.errors import LabError
 
 Answer = TypeVar("Answer")
+
+
+async def call_off(tasks: Collection[asyncio.Task[Any]], *, within_seconds: float) -> None:
+    """Cancel tasks and wait for their end, but no longer: one may take the cancellation for a timeout of its own, and go on.
+
+    What they raise is not told any more.
+    """
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=within_seconds)
+    for task in tasks:
+        if task.done() and not task.cancelled():
+            task.exception()  # read, so that it is not reported as lost
 
 
 async def until(

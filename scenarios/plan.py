@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from scenarios.scenario import Scenario
     from scenarios.targets.target import Target
 
+LOAD_SECONDS_MIN = 60.0
+LOAD_SECONDS_EACH = 0.05
+"""Far more than an operation takes by itself, so that only a load which hangs is given up."""
 _SLACK_OPERATIONS = 64
 
 
@@ -45,6 +48,11 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     shards: int = 1
 
 
+def load_seconds(arrivals: int, last_seconds: float) -> float:
+    """Return how long a load may take whose last arrival is due so many seconds after t0."""
+    return last_seconds + arrivals * LOAD_SECONDS_EACH + LOAD_SECONDS_MIN
+
+
 def people(scenario: Scenario, seed: int) -> int:
     """Return how many different people the story needs: everyone in a race is someone else."""
     races = sum(piece.races * piece.width for piece in scenario.crowd.arrivals.barriers())
@@ -62,7 +70,7 @@ def lay_plan(
     folder: Path,
 ) -> LoadPlan:
     """Lay out the load of one run into `folder`/journal; the runner's side fills in the shard."""
-    arrivals = _arrivals(scenario.crowd.arrivals, seed)
+    arrivals, seconds = extent(scenario.crowd.arrivals, seed)
     each = max(habits()[name].operations_max for name in scenario.crowd.habits)
     return LoadPlan(
         run=run,
@@ -77,10 +85,16 @@ def lay_plan(
         journal=str(folder / "journal"),
         operations_max=arrivals * each + _SLACK_OPERATIONS,
         arrivals=arrivals,
-        seconds=max((arrival.at_ns for arrival in scenario.crowd.arrivals.arrivals(seed)), default=0) / 1e9,
+        seconds=seconds,
         deadline_seconds=scenario.crowd.deadline_seconds,
         buyers_max=scenario.crowd.buyers_max,
     )
+
+
+def extent(schedule: Schedule, seed: int) -> tuple[int, float]:
+    """Return how many arrive in all, and how many seconds after t0 the last of them is due; races have no clock."""
+    last_ns = max((arrival.at_ns for arrival in schedule.arrivals(seed)), default=0)
+    return _arrivals(schedule, seed), last_ns / 1e9
 
 
 def _arrivals(schedule: Schedule, seed: int) -> int:

@@ -135,7 +135,7 @@ async def listened_to(seats: Collection[Seat], silence_seconds: float) -> AsyncI
     finally:
         for each in listening:
             each.cancel()
-        await asyncio.wait(listening)
+        await asyncio.wait(listening, timeout=_END_SECONDS)
 
 
 async def _listen(seat: Seat, silence_seconds: float) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from chaos.standin.toxics import Toxic
 
 
+_END_SECONDS = 5.0
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Bytes and when they arrived at the proxy, in seconds of the loop's clock; no bytes mean the end."""
@@ -79,7 +82,7 @@ class Stage:
         """Stop working and pass on what is in hand, undelayed."""
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait({self._task})
+            await asyncio.wait({self._task}, timeout=_END_SECONDS)
             self._task = None
         if self.held is not None:
             self.outbox.put_nowait(self.held)
