@@ -182,7 +182,7 @@ def watched(db: duckdb.DuckDBPyConnection, folder: Path, operations: int) -> Non
         "samples": f"""
             SELECT {end} AS mono_ns, source, metric, value::DOUBLE AS value FROM (VALUES
                 ('load/0', 'operations', {operations}), ('load/0', 'arrivals', {operations}), ('load/0', 'dropped', 0),
-                ('unsettled', 'open transactions', 0), ('database', 'idle_in_transaction_seconds', 0), ('database', 'advisory_locks', 0)
+                ('unsettled', 'open transactions', 0), ('database', 'idle_in_transaction_seconds', 0), ('database', 'transaction_seconds', 0), ('database', 'advisory_locks', 0)
             ) v(source, metric, value)""",
     }
     for name, query in queries.items():

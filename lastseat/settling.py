@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SOURCE = "unsettled"
 """The source of the samples that tell what was owed at each look; the last of each metric is what was left behind."""
 OPEN_TRANSACTIONS = "open transactions"
+OLDEST = ("database", "transaction_seconds")
+"""Source and metric of the samples that tell how long the oldest of them has been open; 0: none is."""
 RESTLESS = "looks of which no two in a row were quiet"
 """What is noted where the time was up although the last look found nothing: the state is then not one at rest."""
 
@@ -33,7 +35,8 @@ AHEAD_SHARE = 0.5
 
 _HORIZON = "SELECT clock_timestamp() + make_interval(secs => $1)"
 _OPEN = """
-SELECT count(*) FROM pg_stat_activity
+SELECT count(*) AS many, coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8 AS seconds
+FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
   AND application_name NOT LIKE 'lastseat%' AND xact_start IS NOT NULL
 """
@@ -114,7 +117,9 @@ class _Looks:
     async def quiet(self) -> bool | None:
         """Look, and answer True once enough looks in a row have found nothing."""
         self.many += 1
-        counts = {OPEN_TRANSACTIONS: await self._count(_OPEN)}
+        still_open = await self._connection.fetchrow(_OPEN, timeout=LOOK_SECONDS)
+        self._samples.note(*OLDEST, still_open["seconds"])
+        counts = {OPEN_TRANSACTIONS: int(still_open["many"])}
         for each in self._awaited:
             counts[each.what] = await self._count(each.query, self._horizon)
         for what, count in counts.items():

@@ -206,17 +206,49 @@ def test_a_key_that_gets_its_time_to_live_a_moment_late_is_mortal(plane: Plane) 
 def test_a_transaction_that_idles_for_long_is_caught_unless_its_client_was_broken(plane: Plane) -> None:
     plane.sample("database", "idle_in_transaction_seconds", 6, at=9_000)
     assert plane.violated() == {LEAKED}
+    plane.sample("database", "transaction_seconds", 0, at=9_500)
     plane.broken(since=2_500, until=8_500)
     assert plane.judged(LEAKED) is Judgement.VALID
 
 
-@pytest.mark.parametrize(("others", "caught"), [((1, 1, 1), True), ((1, 0, 1), False)])
-def test_a_transaction_is_leaked_that_is_open_at_each_of_the_last_looks(
-    plane: Plane, others: tuple[int, ...], *, caught: bool
+def settling(plane: Plane, *seconds: float, every: float = 50) -> None:
+    """So old was the oldest open transaction at each look, and one was open at each of them."""
+    for look, age in enumerate(seconds):
+        at = 1_900 + look * every
+        plane.sample("unsettled", "open transactions", age > 0, at=at)
+        plane.sample("database", "transaction_seconds", age, at=at)
+
+
+def test_workers_of_whom_one_is_always_in_some_transaction_leak_none(plane: Plane) -> None:
+    settling(plane, *(0.02 + 0.01 * (look % 5) for look in range(30)))
+    assert plane.judged(LEAKED) is Judgement.VALID
+
+
+@pytest.mark.parametrize(
+    ("seconds", "caught"),
+    [
+        ((0.04,), False),
+        ((1.5,), False),
+        ((0.9, 0.95), False),
+        ((0.1, 0.1, 1.04), False),
+        ((1.0, 1.05), True),
+        ((0.3, 14.0, 14.05), True),
+        ((3.95, 4.0, 0, 0), False),
+    ],
+    ids=["one look", "one long look", "not long", "another", "for a second", "to the end", "at last ended"],
+)
+def test_a_transaction_is_leaked_that_the_last_two_looks_find_open_for_a_second(
+    plane: Plane, seconds: tuple[float, ...], *, caught: bool
 ) -> None:
-    for look, still_open in enumerate((*others, 1)):
-        plane.sample("unsettled", "open transactions", still_open, at=1_900 + look)
+    settling(plane, *seconds)
     assert plane.judged(LEAKED) is (Judgement.INVALID if caught else Judgement.VALID)
+
+
+def test_where_nobody_looked_at_rest_it_is_not_known_whether_a_transaction_was_left_open(
+    plane: Plane,
+) -> None:
+    plane.sample("database", "idle_in_transaction_seconds", 0, at=100)
+    assert plane.judged(LEAKED) is Judgement.UNKNOWN
 
 
 def test_a_lock_that_outlives_the_load_is_caught(plane: Plane) -> None:

@@ -13,7 +13,7 @@ import pytest
 from lastseat import settling as settling_module
 from lastseat.errors import LabError
 from lastseat.samples import sampling
-from lastseat.settling import OPEN_TRANSACTIONS, RESTLESS, SOURCE, owed, settle
+from lastseat.settling import OLDEST, OPEN_TRANSACTIONS, RESTLESS, SOURCE, owed, settle
 from scenarios.targets.builtin import Builtin
 from scenarios.targets.target import Unsettled
 
@@ -117,6 +117,17 @@ async def test_an_open_transaction_is_waited_for(
         assert not task.done()
         await transaction.rollback()
     assert task.result()[0] == {}
+
+
+async def test_how_long_a_transaction_was_open_is_evidence(
+    debts: asyncpg.Connection, database: str, tmp_path: Path
+) -> None:
+    async with debts.transaction(), settling(database, tmp_path, within=1.0):
+        pass
+    rows = pq.read_table(tmp_path / "samples.parquet").to_pylist()
+    ages = [row["value"] for row in rows if (row["source"], row["metric"]) == OLDEST]
+    assert ages[-1] > ages[0] > 0
+    assert ages == sorted(ages), "one transaction only grows older"
 
 
 async def test_a_database_that_does_not_come_back_fails_the_lab(tmp_path: Path) -> None:
