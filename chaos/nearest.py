@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def meant(name: str, there: Iterable[str]) -> str:
+def meant(name: str, there: Iterable[str], *, most: int = 1) -> str:
     """Return a question such as ` Did you mean 'last_seat_race'?`, or nothing where no name is near.
+
+    It names at most so many, the nearest first.
 
     Words are compared without regard to how they are joined: those of scenarios by `_`, those of planted bugs by `-`.
     """
     joined = {_joined(each): each for each in there}
-    near = get_close_matches(_joined(name), joined, n=1, cutoff=0.6)
-    return f" Did you mean {joined[near[0]]!r}?" if near else ""
+    near = get_close_matches(_joined(name), joined, n=most, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(joined[each]) for each in near)}?" if near else ""
 
 
 def _joined(name: str) -> str:

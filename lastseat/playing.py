@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from checker.verdict import Judgement
+from lastseat.closing import closing
 from lastseat.console import say_error, screen
 from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import ExitCode, LabError
@@ -44,7 +45,7 @@ def play_all(request: Request) -> ExitCode:
     if not request.names:
         console.print("There is nothing to play.", highlight=False)
         return ExitCode.VALID
-    season = Season()
+    season, planned = Season(), turns(request)
     setting = Setting(
         servers=request.servers,
         invariant_folders=request.invariant_folders,
@@ -53,11 +54,16 @@ def play_all(request: Request) -> ExitCode:
     )
     try:
         with progress(console) as telling:
-            run(play_season(turns(request), setting, season, telling))
+            run(play_season(planned, setting, season, telling))
     except LabError as broken:
         season.failed.append(broken)
     finally:
         _tell(season, console, repeated=request.repeat > 1)
+        if len(planned) > 1:
+            for line in closing(planned, season, setting):
+                console.print(line, soft_wrap=True, markup=False)
+        for problem in season.failed:
+            say_error(str(problem))
     return season.code
 
 
@@ -104,12 +110,6 @@ def _tell(season: Season, console: Console, *, repeated: bool) -> None:
         print_rates(runs, Counter(turn.filed for turn in season.unplayed), console)
     elif len(season.judged) > 1:
         print_closing([each.outcome for each in season.judged], console)
-    if len(season.judged) > 1:
-        held = sum(each.verdict.judgement is Judgement.VALID for each in season.judged)
-        index = season.judged[0].turn.runs.resolve() / "index.html"
-        console.print(f"{held} of {len(season.judged)} held. All runs: {index}", soft_wrap=True, markup=False)
-    for broken in season.failed:
-        say_error(str(broken))
 
 
 def at_length(season: Season) -> Iterator[Judged]:

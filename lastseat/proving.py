@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from chaos import mutants
+from chaos.nearest import meant as nearest
 from lastseat.console import say_error, screen
 from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import ExitCode, LabError, UsageError
@@ -98,8 +99,8 @@ def challenge(
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in there):
             raise UsageError(
-                f"There is no planted bug {pattern!r}; there are: {', '.join(there) or 'none'}.",
-                remedy="`lastseat list` tells what each of them is.",
+                f"There is no planted bug {pattern!r}.{nearest(pattern, there, most=3)}",
+                remedy=f"`lastseat list` tells what each of the {len(there)} there are is.",
             )
     named = [name for name in there if any(fnmatchcase(name, pattern) for pattern in patterns)]
     meant = [there[name] for name in (named or there) if section in (None, there[name].section)]

@@ -92,8 +92,8 @@ def known_mutant(name: str) -> None:
     there = mutants.discover()
     if name not in there:
         raise UsageError(
-            f"There is no planted bug {name!r}.{meant(name, there)} There are: {', '.join(sorted(there)) or 'none'}.",
-            remedy="`lastseat list` tells what each of them is.",
+            f"There is no planted bug {name!r}.{meant(name, there, most=3)}",
+            remedy=f"`lastseat list` tells what each of the {len(there)} there are is.",
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 WITNESS_LINES_MAX = 12
 FINDINGS_MAX = 5
 NAMES_MAX = 3
+_MARK = re.compile(r"\s*(?:[^\w\s\"'(] |[\d,.]+ ms  |at rest  )")
+"""What the further parts of a wrapped line stand to the right of: a sign, or the moment of a witness."""
 _STYLE = {Judgement.VALID: "green", Judgement.INVALID: "bold red", Judgement.UNKNOWN: "yellow"}
 _ASCII = {
     "✓": "+",
@@ -72,8 +76,8 @@ def print_verdict(verdict: Verdict, folder: Path, console: Console) -> None:
         _say(console, line, style=_STYLE[Judgement.UNKNOWN])
     _say(console, "")
     if verdict.judgement is not Judgement.VALID:
-        _say(console, f"  again:   {verdict.command}")
-    _say(console, f"  report:  {folder / 'report.html'}")
+        _say(console, f"  again:   {verdict.command}", whole=True)
+    _say(console, f"  report:  {folder / 'report.html'}", whole=True)
 
 
 def _thresholds(verdict: Verdict) -> Iterator[tuple[str, str]]:
@@ -157,9 +161,29 @@ def _witness(finding: Finding) -> list[tuple[str, str]]:
     return lines + moments
 
 
-def _say(console: Console, line: str, style: str = "") -> None:
-    """Print one line whole: no wrapping on a pipe, no markup, nothing that a terminal would obey."""
-    console.print(_text(console, line, style), soft_wrap=not console.is_terminal, highlight=False)
+def _say(console: Console, line: str, style: str = "", *, whole: bool = False) -> None:
+    """Print one line, with no markup and nothing that a terminal would obey.
+
+    On a terminal it is wrapped at words, under its own beginning; on a pipe, or where it is a path or a command to be
+    copied, it stays `whole`.
+    """
+    text = _text(console, line, style)
+    if whole or not console.is_terminal:
+        console.print(text, soft_wrap=True, highlight=False)
+        return
+    for part in wrapped(text.plain, console.width):
+        console.print(Text(part, style=style), soft_wrap=True, highlight=False)
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line in parts that fit, the further ones below what its mark or its moment is followed by."""
+    lead = len(line) - len(line.lstrip())
+    mark = _MARK.match(line)
+    hang = mark.end() if mark else lead + 2
+    parts = textwrap.wrap(
+        line, width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False
+    )
+    return parts or [""]
 
 
 def _text(console: Console, line: str, style: str = "") -> Text:

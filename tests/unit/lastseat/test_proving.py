@@ -67,7 +67,8 @@ def test_names_may_be_globs_and_a_section_narrows_them() -> None:
 @pytest.mark.parametrize(
     ("patterns", "section", "said"),
     [
-        (["nothing"], None, "There is no planted bug 'nothing'; there are: lost-line, over-race"),
+        (["nothing"], None, "There is no planted bug 'nothing'[.]\n  `lastseat list` tells"),
+        (["over-rase"], None, "Did you mean 'over-race'"),
         (["over-race", "x-*"], None, "There is no planted bug 'x-\\*'"),
         ([], "luck", "There is no section 'luck'; there are: capacity, holds"),
         (["over-*"], "waitlist", "None of these is of the section 'waitlist'"),

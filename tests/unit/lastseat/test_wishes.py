@@ -35,7 +35,7 @@ WISH: dict[str, Any] = {
         ({"choice": Choice(names=("first_seat_race",))}, "There are: boot_without_redis"),
         ({"choice": Choice(names=("last_seat_rase",))}, "Did you mean 'last_seat_race'?"),
         ({"choice": Choice(names=("redis-outage",))}, "Did you mean 'redis_outage'?"),
-        ({"mutant": "undersell"}, "oversell-read-write"),
+        ({"mutant": "nonsense"}, "`lastseat list` tells"),
         ({"mutant": "oversel_read_write"}, "Did you mean 'oversell-read-write'?"),
         ({"faults": ("latncy:pg=100ms",)}, "Did you mean 'latency'?"),
         ({"until": Until.INVALID}, "--repeat N"),

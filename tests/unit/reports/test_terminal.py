@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from checker.verdict import Judgement, WitnessLine
-from reports.terminal import WITNESS_LINES_MAX, Outcome, print_closing, print_verdict
+from reports.terminal import WITNESS_LINES_MAX, Outcome, print_closing, print_verdict, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,34 @@ def test_a_pipe_gets_whole_lines_and_no_colour(make_verdict: Callable[..., Verdi
     text = _printed(make_verdict(FOLDER, Judgement.INVALID, story="x"))
     assert "\x1b" not in text
     assert any(len(line) > 60 for line in text.splitlines())
+
+
+def test_a_terminal_gets_sentences_that_are_wrapped_under_their_beginning_and_a_path_that_is_whole(
+    make_verdict: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    reason = "the buyers of a race did not overlap, since each of them came when the one before was gone"
+    lines = _printed(make_verdict(FOLDER, reasons=(reason,)), terminal=True).splitlines()
+    place = next(place for place, line in enumerate(lines) if line.startswith("  · the buyers"))
+    assert lines[place + 1].startswith("    ")
+    assert " ".join(line.strip(" ·") for line in lines[place : place + 2]) == reason
+    assert all(line.startswith((" ", "✓")) for line in lines if line)
+    assert lines[-1] == f"  report:  {FOLDER / 'report.html'}"
+
+
+def test_a_path_is_never_parted(make_verdict: Callable[..., Verdict]) -> None:
+    raw = io.StringIO()
+    folder = Path("/a/place") / ("long" * 20)
+    print_verdict(make_verdict(folder), folder, Console(file=raw, force_terminal=True, width=60))
+    assert f"  report:  {folder / 'report.html'}" in raw.getvalue().splitlines()
+
+
+def test_the_further_lines_of_a_witness_stand_below_what_happened() -> None:
+    assert wrapped("      1,053.90 ms  PostgreSQL  commits hold 8001", 40) == [
+        "      1,053.90 ms  PostgreSQL  commits",
+        "                   hold 8001",
+    ]
 
 
 def test_a_terminal_gets_colour_unless_no_color_is_set(
