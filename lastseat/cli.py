@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -116,6 +117,7 @@ def mutants(
         from lastseat.request import Servers
         from lastseat.room import refuse_without
         from lastseat.track_record import refuse_unwritable
+        from reports import write_index
 
         if markdown is not None:
             refuse_unwritable(markdown)
@@ -131,6 +133,8 @@ def mutants(
         )
         refuse_without(runs_dir)
         ending.code = prove(wanted)
+        with suppress(OSError):  # a page that cannot be written must not hide who caught what
+            write_index(runs_dir)
 
 
 @app.command(name="list")
