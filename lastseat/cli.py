@@ -17,7 +17,7 @@ app = typer.Typer(
     epilog=(
         "Start with [bold]lastseat run[/bold]. Then plant a bug and see it caught: "
         "[bold]lastseat run last_seat_race --mutant oversell-read-write[/bold]. "
-        "Exit codes: 0 valid · 1 an invariant was violated · 2 usage · 3 inconclusive · 4 the lab failed."
+        "Exit codes: 0 held · 1 violated · 2 usage · 3 inconclusive · 4 the lab failed, or evidence is not as the run left it."
     ),
     rich_markup_mode="rich",
     no_args_is_help=True,

@@ -43,7 +43,7 @@ class Until(StrEnum):
     """What ends the repeats of a scenario before their number is reached; `failed` is whatever is not valid."""
 
     NEVER = "never"
-    INVALID = "invalid"
+    INVALID = "violated"
     INCONCLUSIVE = "inconclusive"
     FAILED = "failed"
 
@@ -55,7 +55,7 @@ def _profile(spelled: str) -> Length:
 
 def _until(spelled: str) -> Until:
     """Read what ends repeats."""
-    return Until(_one_of(spelled, tuple(Until)))
+    return Until(_one_of(_AS_TOLD.get(spelled, spelled), tuple(Until)))
 
 
 def _one_of(spelled: str, there: tuple[str, ...]) -> str:
@@ -70,6 +70,10 @@ def _some(spelled: str) -> str:
     if not spelled.strip():
         raise typer.BadParameter("an empty pattern would be in every name. Leave -k out to play all of them.")
     return spelled
+
+
+_AS_TOLD = {"invalid": "violated", "unknown": "inconclusive"}
+"""The words of verdict.json, and those that people are told."""
 
 
 def _tell_version(asked: bool) -> None:
@@ -155,7 +159,7 @@ Ends = Annotated[
         "--until",
         metavar="WHAT",
         parser=_until,
-        help="End the repeats of a scenario as soon as one of its runs is this: invalid, inconclusive, failed (either), never.",
+        help="End the repeats of a scenario as soon as one of its runs is this: violated, inconclusive, failed (either), never.",
     ),
 ]
 Profile = Annotated[

@@ -11,6 +11,7 @@ import typer.main
 from chaos import mutants
 from lastseat import reference
 from lastseat.cli import app
+from scenarios import registry
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -71,6 +72,10 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             ]
             ahead += [link for link in links if link.suffix == ".md"]
     assert set(PAGES) - reached == set()
+
+
+def test_the_readme_counts_the_stories_that_there_are() -> None:
+    assert f"- **{len(registry.names())} stories**" in (ROOT / "README.md").read_text()
 
 
 def test_the_pictures_are_small() -> None:

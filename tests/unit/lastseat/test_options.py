@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from lastseat.cli import app
 from lastseat.errors import ExitCode
+from lastseat.options import Until, _until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ def refusal(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--until", "nonsense"), "'nonsense' is none of never, invalid, inconclusive, failed."),
+        (("--until", "nonsense"), "'nonsense' is none of never, violated, inconclusive, failed."),
         (("--profile", "huge"), "'huge' is none of smoke, full."),
         (("-k", ""), "an empty pattern"),
         (("-k", " "), "an empty pattern"),
@@ -45,3 +46,11 @@ def test_a_page_that_could_not_be_written_is_refused_before_the_matrix_is_played
         "mutants", "--markdown", str(tmp_path / "nowhere" / "x.md"), "--runs-dir", str(tmp_path)
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("spelled", "meant"),
+    [("violated", Until.INVALID), ("invalid", Until.INVALID), ("unknown", Until.INCONCLUSIVE)],
+)
+def test_what_ends_repeats_may_be_said_in_the_words_of_the_verdict(spelled: str, meant: Until) -> None:
+    assert _until(spelled) is meant
