@@ -22,8 +22,8 @@ WITH touched AS (
 SELECT o.* FROM operations o ASOF LEFT JOIN touched t ON t.from_ns <= coalesce(o.done_ns, 9223372036854775807)
 WHERE coalesce(t.until_ns < coalesce(o.sent_ns, o.intended_ns), true);
 
--- Every operation that was under way while Redis was broken, and at no time while anything else was. Whoever had no answer
--- when all was over was under way from the moment of sending; for how long nobody knows.
+-- Every operation that was under way while Redis was broken, and at no time while anything else was. Whoever never had an
+-- answer was under way when it was sent; for how long nobody knows, and whatever broke later may be why.
 CREATE TABLE without_redis AS
 WITH asked AS (
     SELECT *, coalesce(sent_ns, intended_ns) AS left_ns, coalesce(done_ns, sent_ns, intended_ns) AS last_ns FROM operations
@@ -35,7 +35,7 @@ merged AS (
 SELECT o.* EXCLUDE (last_ns)
 FROM asked o
 ASOF JOIN (FROM merged WHERE of_redis) r ON r.from_ns <= o.last_ns
-ASOF LEFT JOIN (FROM merged WHERE NOT of_redis) b ON b.from_ns <= o.last_ns
+ASOF LEFT JOIN (FROM merged WHERE NOT of_redis) b ON b.from_ns <= coalesce(o.done_ns, 9223372036854775807)
 WHERE r.until_ns >= o.left_ns AND coalesce(b.until_ns < o.left_ns, true);
 
 -- Every healing, of all faults and of those of Redis by themselves, with the next fault of that scope, healed or not. None

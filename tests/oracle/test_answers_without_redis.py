@@ -77,6 +77,22 @@ def test_whoever_never_had_an_answer_counts_too_and_is_of_the_fault_that_he_met(
     assert outage.judged(NAME) is INVALID
 
 
+def test_whoever_never_had_an_answer_may_have_waited_for_what_broke_later(outage: Plane) -> None:
+    outage.broken(since=500, until=600, where="pg-a")
+    for at in range(20, 25):
+        outage.operation("hold", "r", sent=at, done=None, key=f"k{at}", outcome="info", error=None)
+    assert outage.judged(NAME) is VALID
+
+
+def test_who_is_let_through_before_the_fault_is_proven_to_be_in_place_excuses_none(plane: Plane) -> None:
+    plane.fault("cut", injected=10, landed=20, healed=100)
+    for at in range(11, 19):
+        asks(plane, at, SOLD_OUT)
+    for at in range(25, 30):
+        asks(plane, at, SHED)
+    assert plane.judged(NAME) is INVALID
+
+
 def test_whoever_asked_long_before_and_never_had_an_answer_was_not_failed_for_want_of_redis(
     plane: Plane,
 ) -> None:
