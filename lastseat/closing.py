@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from lastseat.docket import Season, Setting, Turn
 
+NAMES_MAX = 3
+
 
 def closing(planned: Sequence[Turn], season: Season, setting: Setting) -> Iterator[str]:
     """Yield the lines on a season of several turns, of which some may be needless or not have been come to."""
@@ -38,4 +40,5 @@ def _unfinished(missing: dict[str, int]) -> str:
     if not missing:
         return ""
     names = [name if count == 1 else f"{name} ({count} times)" for name, count in missing.items()]
-    return f"; not finished: {', '.join(names)}"
+    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    return f"; not finished: {', '.join(names[:NAMES_MAX])}{more}"

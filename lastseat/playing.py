@@ -59,7 +59,7 @@ def play_all(request: Request) -> ExitCode:
         season.failed.append(broken)
     finally:
         _tell(season, console, repeated=request.repeat > 1)
-        if len(planned) > 1:
+        if len(planned) > 1 and (season.judged or season.unplayed):
             for line in closing(planned, season, setting):
                 console.print(line, soft_wrap=True, markup=False)
         for problem in season.failed:

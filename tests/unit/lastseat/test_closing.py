@@ -22,6 +22,12 @@ def test_a_season_that_was_broken_off_says_what_was_not_finished() -> None:
     assert line == "4 of 5 held; not finished: e."
 
 
+def test_of_many_that_were_not_come_to_the_first_are_named() -> None:
+    season = Season(judged=[_judged(HELD, "a")])
+    line, _ = closing([_turn(name) for name in "abcdef"], season, setting())
+    assert line == "1 of 6 held; not finished: b, c, d and 2 more."
+
+
 def test_repeats_that_were_broken_off_are_counted() -> None:
     line, _ = closing([_turn("a")] * 5, Season(judged=[_judged(HELD, "a")]), setting())
     assert line == "1 of 5 held; not finished: a (4 times)."
