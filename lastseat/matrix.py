@@ -170,7 +170,7 @@ def attempt(mutant: Mutant, verdict: Verdict, folder: Path) -> Attempt:
         return Attempt(fate=Fate.CAUGHT, found_by=found_by, operations=operations)
     if len(unknown) == len(
         missed
-    ):  # one that looked and saw nothing let it pass, whatever another would have said
+    ):  # one that looked and saw nothing has let it pass, whatever others would say
         return Attempt(fate=Fate.UNPROVEN, found_by=found_by, unknown=unknown)
     if len(missed) < len(mutant.caught_by):
         return Attempt(fate=Fate.PARTLY, found_by=found_by)
