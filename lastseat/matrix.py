@@ -168,9 +168,8 @@ def attempt(mutant: Mutant, verdict: Verdict, folder: Path) -> Attempt:
     if not missed:
         operations = operations_until_caught(mutant.caught_by, verdict, folder)
         return Attempt(fate=Fate.CAUGHT, found_by=found_by, operations=operations)
-    if len(unknown) == len(
-        missed
-    ):  # one that looked and saw nothing has let it pass, whatever others would say
+    # One that looked and saw nothing has let it pass, whatever those that could not look would have said.
+    if len(unknown) == len(missed):
         return Attempt(fate=Fate.UNPROVEN, found_by=found_by, unknown=unknown)
     if len(missed) < len(mutant.caught_by):
         return Attempt(fate=Fate.PARTLY, found_by=found_by)
