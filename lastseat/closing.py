@@ -33,7 +33,9 @@ def closing(planned: Sequence[Turn], season: Season, setting: Setting) -> Iterat
     held = sum(each.verdict.judgement is Judgement.VALID for each in season.judged)
     total = sum(done.values()) + sum(missing.values())
     yield f"{held} of {total} held{_unfinished(missing)}."
-    yield f"All runs: {planned[0].runs.resolve() / 'index.html'}"
+    index = planned[0].runs.resolve() / "index.html"
+    if index.exists():  # a season that was broken off may have drawn nothing
+        yield f"All runs: {index}"
 
 
 def _unfinished(missing: dict[str, int]) -> str:
