@@ -17,9 +17,10 @@ from lastseat import postgres_server as postgres_module
 from lastseat import valkey as valkey_module
 from lastseat.errors import ExitCode, LabError
 from lastseat.lab import Lab
-from lastseat.leftovers import find_leftovers, remove
+from lastseat.leftovers import Leftover, find_leftovers, remove
 from lastseat.ports import on_a_free_port
 from lastseat.room import DISK_BYTES_MIN
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -133,9 +134,13 @@ async def test_a_lab_whose_supervisor_was_killed_says_so_and_still_ends(own_lab:
     assert (child.exited, child.exit_code) == (True, None)
     with pytest.raises(LabError, match="the supervisor has gone"):
         await own_lab.spawn("late", [sys.executable, "-c", ""])
-    for leftover in find_leftovers():
-        if leftover.marker == own_lab.environment_marker:
-            assert remove(leftover)
+
+    def left() -> list[Leftover]:
+        """Its folder is a leftover as soon as the last of its dying processes has let go of the lock."""
+        return [each for each in find_leftovers() if each.marker == own_lab.environment_marker]
+
+    await until(left, "that the lab was found to be left behind")
+    assert [remove(leftover) for leftover in left()] == [True]
     assert not own_lab.supervision.folder.exists()
 
 

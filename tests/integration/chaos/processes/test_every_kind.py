@@ -211,10 +211,11 @@ async def landing(records: list[FaultRecord], within_seconds: float) -> None:
 
 
 def judged(folder: Path, kind: str, records: list[FaultRecord], since_ns: int) -> Verdict:
-    """Judge a run in which somebody read all the while, with these faults as a run writes them down."""
+    """Judge a run in which somebody read before and all the while, with these faults as a run writes them down."""
     run = Run(folder)
-    run.operation("read", "r", sent=1, done=2)
-    run.operations[-1] |= {"intended_ns": since_ns, "sent_ns": since_ns, "done_ns": time.monotonic_ns()}
+    for sent_ns, done_ns in ((since_ns - 2_000_000, since_ns - 1_000_000), (since_ns, time.monotonic_ns())):
+        run.operation("read", "r", sent=1, done=2)
+        run.operations[-1] |= {"intended_ns": sent_ns, "sent_ns": sent_ns, "done_ns": done_ns}
     run.given(invariants=("errors_are_earned",)).assume(landed(kind)).write()
     write_faults(folder, records)
     return check(folder)
