@@ -12,7 +12,7 @@ ARGS ?=
 # One more than the two processors that are promised: many tests wait, for a fault to land or a time to pass.
 WORKERS ?= 3
 
-.PHONY: help setup run test lint types unit catalogue mutants docs wheel clean
+.PHONY: help setup run test lint types unit proofs catalogue mutants docs wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -23,7 +23,7 @@ setup: ## Make or update .venv with everything Lastseat needs
 run: setup ## Play the scenarios against the built-in service (ARGS="--seed 7" and the like)
 	@$(BIN)/lastseat run $(ARGS)
 
-test: lint types unit ## Run the checks: style, imports, types, tests (the catalogue has a target of its own)
+test: lint types unit ## Run the checks: style, imports, types, tests (the long ones have targets of their own)
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "==> ruff check: style and likely mistakes"
@@ -39,7 +39,11 @@ types: setup ## Check types (mypy, strict)
 
 unit: setup ## Run the tests (ARGS="tests/unit -k trail" narrows them)
 	@echo "==> pytest: tests, with real PostgreSQL, Valkey and Toxiproxy"
-	@$(BIN)/python -m pytest -m "not catalogue" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m "not catalogue and not proof" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+proofs: setup ## Run the tests that kill, damage and plant bugs in whole runs to see that it is noticed (minutes)
+	@echo "==> pytest: proofs of the bench itself, by whole runs"
+	@$(BIN)/python -m pytest -m proof -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 catalogue: setup ## Play every story against the healthy service and check what it tells (minutes, on a quiet machine)
 	@echo "==> pytest: the whole catalogue"

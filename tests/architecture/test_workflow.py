@@ -23,7 +23,7 @@ def runs(job: str) -> list[str]:
 
 
 def test_it_tests_then_plays_and_shows_the_verdicts() -> None:
-    assert runs("test") == ["make test"]
+    assert runs("test") == ["make test", "make proofs"]
     assert JOBS["run"]["needs"] == "test"
     assert runs("run")[0] == "make run"
     assert "GITHUB_STEP_SUMMARY" in runs("run")[1]

@@ -17,6 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.proof
+
 IN_THE_MIDDLE = "2,000 buyers expected"
 UP_SECONDS = 60.0
 GONE_SECONDS = 2.0

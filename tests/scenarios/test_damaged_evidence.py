@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from checker.verdict import Verdict
 
+pytestmark = pytest.mark.proof
+
 ROWS_LOST = 8
 TRANSACTIONS_LOST = 4
 STEP_NS = 50_000_000

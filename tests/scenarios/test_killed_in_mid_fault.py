@@ -22,7 +22,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 LASTSEAT = str(Path(sys.executable).with_name("lastseat"))
 UP_SECONDS = 90.0

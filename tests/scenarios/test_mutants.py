@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 BUGS = {"oversell-read-write": "last_seat_race", "wrong-acceptor": "stolen_offer"}
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 RACE = "last_seat_race"
 CASES = {

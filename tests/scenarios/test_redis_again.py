@@ -12,7 +12,7 @@ from tests.scenarios.conftest import lastseat
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 
 def test_a_service_that_stays_away_from_redis_violates_it_by_name(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SLOW = "latency:pg=50ms"
 """As much as can be told from a round trip on a busy machine; twice that shows no more, and takes most of a minute."""
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 
 def test_a_slow_database_widens_the_window_and_the_fault_is_proven_to_have_landed(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 STILL_SECONDS = 2.0
 END_SECONDS = 120.0

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Stand = Any  # the fixture's class, in conftest.py
 
+pytestmark = pytest.mark.proof
+
 LIFETIME_SECONDS = 86_400.0
 """What waits longer waits for the whole life of a load process."""
 TONGUES = f"""

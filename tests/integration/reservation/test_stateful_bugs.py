@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from service.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 EXAMPLES_MAX: Final = 300
 TRIES: Final = 3  # what runs at the same time need not meet each time
 Plant = pytest.MonkeyPatch

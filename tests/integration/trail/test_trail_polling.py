@@ -104,7 +104,9 @@ async def test_a_slot_that_somebody_else_has_taken_meanwhile_breaks_the_trail(
             "SELECT slot_name::text FROM pg_replication_slots WHERE database = $1",
             (await sql.fetchval("SELECT current_database()")),
         )
-        async with asyncio.timeout(10):  # one that is ended in its first poll comes back once, and rests only then
+        async with asyncio.timeout(
+            10
+        ):  # one that is ended in its first poll comes back once, and rests only then
             while not await slot.claim(sql, name):
                 await terminate_trail(sql)
                 await sql.execute("SELECT pg_sleep(0.02)")

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     Deed = Callable[[Reach], Awaitable[None]]
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(120)]
 
 POINT: Final = "service.reservation.outbox:mark_delivered"
 LATE: Final = Clock("node-b", 3_600)
