@@ -6,23 +6,31 @@
 
 -- looked at
 SELECT count(*) FROM (
-    SELECT key FROM operations WHERE key IS NOT NULL GROUP BY tenant, kind, key
+    SELECT tenant, kind, key FROM resent GROUP BY tenant, kind, key
     HAVING count(DISTINCT row(owner, subject, quantity, request_digest)) > 1
-        OR bool_or(code IN (SELECT code FROM refusals WHERE meaning = 'key_conflict'))
+    UNION
+    SELECT tenant, kind, key FROM operations
+    WHERE key IS NOT NULL AND code IN (SELECT code FROM refusals WHERE meaning = 'key_conflict')
 );
 
 -- counter-examples
 -- A command is whose it is, what it is about and how many seats it asks for. The bytes alone do not tell: a default that is
 -- spelled out is the same command.
-WITH told AS (
-    SELECT *, outcome = 'ok' OR outcome = 'fail' AND code IN (SELECT code FROM refusals WHERE meaning = 'final') AS answered,
-        coalesce(code IN (SELECT code FROM refusals WHERE meaning = 'key_conflict'), false) AS conflict
-    FROM operations WHERE key IS NOT NULL
+WITH answered AS (
+    SELECT * FROM resent
+    WHERE outcome = 'ok' OR outcome = 'fail' AND code IN (SELECT code FROM refusals WHERE meaning = 'final')
+),
+conflicts AS (
+    SELECT * FROM operations
+    WHERE key IS NOT NULL AND code IN (SELECT code FROM refusals WHERE meaning = 'key_conflict')
+),
+contested AS (
+    SELECT o.* FROM operations o SEMI JOIN conflicts c
+    ON c.key = o.key AND c.kind = o.kind AND c.tenant IS NOT DISTINCT FROM o.tenant
 )
-SELECT max(op) FILTER (answered) AS op, key, kind, count(DISTINCT row(owner, subject, quantity)) FILTER (answered) AS commands,
-    'it answered more commands than one' AS but
-FROM told GROUP BY tenant, kind, key HAVING count(DISTINCT row(owner, subject, quantity)) FILTER (answered) > 1
+SELECT max(op) AS op, key, kind, count(DISTINCT row(owner, subject, quantity)) AS commands, 'it answered more commands than one' AS but
+FROM answered GROUP BY tenant, kind, key HAVING count(DISTINCT row(owner, subject, quantity)) > 1
 UNION ALL
-SELECT min(op) FILTER (conflict), key, kind, 1, 'it conflicts, and was only sent with this command'
-FROM told GROUP BY tenant, kind, key
-HAVING bool_or(conflict) AND count(DISTINCT row(owner, subject, quantity, request_digest)) = 1;
+SELECT min(op) FILTER (op IN (SELECT op FROM conflicts)), key, kind, 1, 'it conflicts, and was only sent with this command'
+FROM contested GROUP BY tenant, kind, key
+HAVING count(DISTINCT row(owner, subject, quantity, request_digest)) = 1;
