@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import contextmanager
 from functools import partial
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["DERIVED", "FILES", "Evidence", "EvidenceError", "open_evidence"]
 
 THREADS: Final = 2
-MEMORY_LIMIT: Final = "1GB"
+MEMORY_BYTES_MAX: Final = 3_000_000_000
+"""What ten million operations are judged in without spilling much; never more than half of what the machine has."""
 SPILL_LIMIT: Final = "8GB"
 DERIVED: Final = Path(__file__).parent / "derived"
 
@@ -152,10 +154,14 @@ def open_evidence(folder: Path, brief: Brief) -> Iterator[Evidence]:
         yield Evidence(folder.resolve(), brief, connection, mappings)
 
 
+def _memory_bytes() -> int:
+    return min(MEMORY_BYTES_MAX, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+
+
 def _connect(spill: str) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": THREADS,
-        "memory_limit": MEMORY_LIMIT,
+        "memory_limit": f"{_memory_bytes()}B",
         "temp_directory": spill,
         "max_temp_directory_size": SPILL_LIMIT,
         "autoinstall_known_extensions": False,
