@@ -31,15 +31,17 @@ def _then(buyer: Buyer, answer: Answer) -> None:
 
 def _undo(buyer: Buyer, made: Answer) -> None:
     if made.outcome is Outcome.OK and made.created is not None:
-        buyer.pause(0.02 * buyer.chance("regret"))
+        # Long enough for a line to form meanwhile: seats that came back before anybody waited would go to nobody in line.
+        buyer.pause(REGRET_SECONDS * buyer.chance("regret"))
         buyer.act("cancel_reservation", reservation=int(made.created))
 
 
 LEAVING_SHARE = 0.2
-DECLINING_SHARE = 0.3
+DECLINING_SHARE = 0.4
+REGRET_SECONDS = 0.15
 HABIT = Habit(
     name="fickle",
-    sentence="Takes whatever comes and gives it back: seats, places in line, offers.",
+    sentence="Takes whatever comes and gives it back a moment later: seats, places in line, offers.",
     opening="hold",
     then=_then,
     operations_max=3 + line.OPERATIONS_MAX,
