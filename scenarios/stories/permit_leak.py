@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chaos.faults import Kill, at
+from chaos.faults import Kill, Latency, at
 from checker.assumptions import happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY
@@ -14,18 +14,22 @@ from scenarios.thresholds import p99, recovers
 SCENARIO = Scenario(
     name="permit_leak",
     story=(
-        "There are eight permits for the whole house, and a node is killed while it holds some of them. They are "
-        "leased: within half a second they are back by themselves, and nobody is turned away for the sake of the "
+        "There are eight permits for the whole house, and a node whose way to the database is slow is killed while it "
+        "holds some of them. They are leased: within half a second they are back by themselves, and nobody is turned away for the sake of the "
         "dead."
     ),
     sale=Sale(resources=3, capacity=30, lease_seconds=1.5),
     settings={"RESERVATION_REDIS_PERMITS": "8", "RESERVATION_REDIS_PERMIT_LEASE_MS": "500"},
     crowd=Crowd(
         habits={"retrier": 0.6, "twin_clicker": 0.4},
-        # The second burst is faster than a node can answer, so that permits are in its hands when it is killed.
+        # The second burst is faster than a node can answer, the more so over a slow link: permits are in its hands when
+        # it is killed.
         arrivals=burst(20, within=0.12) + burst(60, within=0.06).after(0.12) + steady(rate=50, seconds=2.6),
     ),
-    faults=(at(seconds=0.15, inject=Kill("node-a"), heal_after=0.8),),
+    faults=(
+        at(seconds=0.02, inject=Latency("pg-a", ms=40), heal_after=0.9),
+        at(seconds=0.2, inject=Kill("node-a"), heal_after=0.8),
+    ),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
     assumptions=(
         landed("kill"),
