@@ -61,7 +61,7 @@ LANDING = {
     Pause("leader"): "worker-expiry-",
     Pause("postgres"): "postgres: ",
     Pause("redis"): "redis: 1 stopped",
-    Kill("node"): "was killed by signal 9 and reaped; node-b (pid ",
+    Kill("node"): "was killed by signal 9 and reaped; node-",
     Kill("worker-expiry-2"): "was killed by signal 9 and reaped",
     Kill("redis"): "was killed by signal 9 and reaped",
     Terminate("node-b"): "was reaped",
