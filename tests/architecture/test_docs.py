@@ -107,6 +107,9 @@ def test_a_track_record_names_planted_bugs_that_exist_and_who_catches_them(page:
     assert rows
     for name, row in rows:
         # The cell of those that catch it is the last but the figures.
-        (cell,) = [cell for cell in row.split(" | ")[1:] if "`" in cell]
-        named, _, _ = cell.partition("; besides ")
-        assert there.get(name) == tuple(re.findall(r"`(\w+)`", named)), name
+        cells = [cell for cell in row.split(" | ")[1:] if "`" in cell or cell.startswith("–")]
+        named, _, _ = cells[0].partition("; besides ")
+        found = tuple(re.findall(r"`(\w+)`", named))
+        # A bug that got away in the measured run is told as such, and then not all of them found it.
+        assert name in there
+        assert set(found) <= set(there[name]) if "**" in row else found == there[name], name
