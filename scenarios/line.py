@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scenarios.journal import Outcome
 
 if TYPE_CHECKING:
-    from scenarios.habit import Buyer
+    from scenarios.habit import Answer, Buyer
 
 LOOKS_MAX = 18
 LOOK_SECONDS = 0.08
@@ -29,3 +29,9 @@ def await_offer(buyer: Buyer, entry: int) -> int | None:
         if seen.outcome is Outcome.OK and seen.created is not None:
             return int(seen.created)
     return None
+
+
+def offered(buyer: Buyer, answer: Answer) -> int | None:
+    """Stand in line where a seat was refused, and return the offer that came of it; None without one."""
+    entry = join(buyer) if answer.outcome is Outcome.FAIL else None
+    return await_offer(buyer, entry) if entry is not None else None

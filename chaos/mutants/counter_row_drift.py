@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.mutants import Mutant, _take
+from chaos.mutants import Mutant, _schema, _take
 from service import errors, statements
 from service.reservation import bodies, holds, resources
 from service.reservation.idempotency import Answer
@@ -23,7 +23,7 @@ MUTANT: Final = Mutant(
     scenario="hot_row_stampede",
     caught_by=("occupancy_matches_claims",),
     racy=True,
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 SQL: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, _stock, _take
+from chaos.mutants import Mutant, _schema, _stock, _take
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -14,7 +14,7 @@ MUTANT: Final = Mutant(
     reports=("redis/redis#6062",),
     scenario="redis_failover",
     caught_by=("never_oversold",),
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import redis.asyncio as redis
 from redis.exceptions import LockNotOwnedError
 
-from chaos.mutants import Mutant, _take
+from chaos.mutants import Mutant, _schema, _take
 from service import errors
 from service.errors import Refused
 from service.reservation import holds, resources
@@ -31,7 +31,7 @@ MUTANT: Final = Mutant(
     scenario="last_seat_race",
     caught_by=("never_oversold",),
     racy=True,
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 LOCK_SECONDS: Final = 0.02

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, _take, reword
+from chaos.mutants import Mutant, _schema, _take, reword
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -17,7 +17,7 @@ MUTANT: Final = Mutant(
     caught_by=("never_oversold",),
     racy=True,
     faults=("latency:pg=100ms",),
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 TAKEN: Final = """(

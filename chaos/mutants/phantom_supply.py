@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from chaos.mutants import Mutant
+from chaos.mutants import Mutant, _schema
 from service.reservation import handover, resources, waitlist
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MUTANT: Final = Mutant(
     scenario="lock_order",
     caught_by=("never_oversold", "occupancy_matches_claims"),
     # A seat that was never counted must not make the count fall below nothing when it is given back.
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 _leave = waitlist.leave

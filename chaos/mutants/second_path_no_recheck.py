@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, _hand_over, reword
+from chaos.mutants import Mutant, _hand_over, _schema, reword
 from service.reservation import holds
 
 MUTANT: Final = Mutant(
@@ -16,7 +16,7 @@ MUTANT: Final = Mutant(
     scenario="hot_row_stampede",
     caught_by=("never_oversold", "occupancy_matches_claims"),
     racy=True,
-    schema=("ALTER TABLE resources DROP CONSTRAINT resources_never_oversold",),
+    schema=(_schema.NO_CAPACITY_CHECK,),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _schema, reword
 from service import errors
 from service.reservation import offers, rules
 
@@ -23,8 +23,8 @@ MUTANT: Final = Mutant(
     caught_by=("nothing_happens_after_expiry", "states_move_one_way", "terminal_rows_never_change"),
     # The moves that the schema would refuse.
     schema=(
-        "DROP TRIGGER offers_moves ON offers",
-        "DROP TRIGGER waitlist_entries_moves ON waitlist_entries",
+        _schema.any_move("offers"),
+        _schema.any_move("waitlist_entries"),
     ),
 )
 

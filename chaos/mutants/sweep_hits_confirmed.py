@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.mutants import Mutant, reword
+from chaos.mutants import Mutant, _schema, reword
 from service.reservation import expiry
 
 MUTANT: Final = Mutant(
@@ -18,7 +18,7 @@ MUTANT: Final = Mutant(
         "states_move_one_way",
         "occupancy_matches_claims",
     ),
-    schema=("DROP TRIGGER holds_moves ON holds",),
+    schema=(_schema.any_move("holds"),),
 )
 
 SWEPT: Final = "state IN ('ACTIVE', 'CONFIRMED')"

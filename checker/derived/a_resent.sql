@@ -1,6 +1,14 @@
+-- Answers that are stored under their key: a success, or a refusal that the target calls final. All else may differ from
+-- one attempt to the next.
+CREATE VIEW answered AS
+SELECT * FROM operations
+WHERE key IS NOT NULL
+    AND (outcome = 'ok' OR outcome = 'fail' AND code IN (SELECT code FROM refusals WHERE meaning = 'final'));
+
 -- Operations under a key that was sent more than once: few, and the only ones of which answers can be compared.
 CREATE TABLE resent AS
 WITH many AS (
     SELECT tenant, kind, key FROM operations WHERE key IS NOT NULL GROUP BY tenant, kind, key HAVING count(*) > 1
 )
-SELECT o.* FROM operations o SEMI JOIN many m ON m.key = o.key AND m.kind = o.kind AND m.tenant IS NOT DISTINCT FROM o.tenant;
+SELECT o.*, o.op IN (SELECT op FROM answered) AS answered FROM operations o
+SEMI JOIN many m ON m.key = o.key AND m.kind = o.kind AND m.tenant IS NOT DISTINCT FROM o.tenant;

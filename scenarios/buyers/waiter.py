@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from scenarios import line
 from scenarios.habit import Habit
-from scenarios.journal import Outcome
 
 if TYPE_CHECKING:
     from scenarios.habit import Answer, Buyer
 
 
 def _then(buyer: Buyer, answer: Answer) -> None:
-    if answer.outcome is not Outcome.FAIL:
-        return
-    entry = line.join(buyer)
-    offer = line.await_offer(buyer, entry) if entry is not None else None
+    offer = line.offered(buyer, answer)
     if offer is not None:
         buyer.act("accept_offer", offer=offer)
 

@@ -14,13 +14,21 @@ SCENARIO = Scenario(
     name="lock_order",
     story=(
         "Holding, confirming, cancelling, joining, leaving, accepting, declining: each takes several locks, and all of it "
-        "happens to three resources at the same time, until some of them are closed. Where two of them took their locks in different orders they would "
-        "wait for each other; there is one order, and nobody may be told that the database was busy."
+        "happens to three resources at the same time, until some of them are closed and late seats come back to nobody. "
+        "Where two of them took their locks in different orders they would wait for each other; there is one order, and "
+        "nobody may be told that the database was busy."
     ),
     sale=Sale(resources=3, capacity=6),
     workers={"notifier": 1},
     crowd=Crowd(
-        habits={"fickle": 0.5, "canceller": 0.2, "twin_clicker": 0.15, "waiter": 0.12, "organiser": 0.03},
+        habits={
+            "fickle": 0.4,
+            "canceller": 0.2,
+            "repenter": 0.2,
+            "twin_clicker": 0.08,
+            "waiter": 0.08,
+            "organiser": 0.04,
+        },
         arrivals=burst(60, within=0.2) + steady(rate=50, seconds=2.0),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, "offers_only_while_open"),

@@ -16,11 +16,7 @@ SELECT count(*) FROM (
 -- counter-examples
 -- A command is whose it is, what it is about and how many seats it asks for. The bytes alone do not tell: a default that is
 -- spelled out is the same command.
-WITH answered AS (
-    SELECT * FROM resent
-    WHERE outcome = 'ok' OR outcome = 'fail' AND code IN (SELECT code FROM refusals WHERE meaning = 'final')
-),
-conflicts AS (
+WITH conflicts AS (
     SELECT * FROM operations
     WHERE key IS NOT NULL AND code IN (SELECT code FROM refusals WHERE meaning = 'key_conflict')
 ),
@@ -29,7 +25,7 @@ contested AS (
     ON c.key = o.key AND c.kind = o.kind AND c.tenant IS NOT DISTINCT FROM o.tenant
 )
 SELECT max(op) AS op, key, kind, count(DISTINCT row(owner, subject, quantity)) AS commands, 'it answered more commands than one' AS but
-FROM answered GROUP BY tenant, kind, key HAVING count(DISTINCT row(owner, subject, quantity)) > 1
+FROM resent WHERE answered GROUP BY tenant, kind, key HAVING count(DISTINCT row(owner, subject, quantity)) > 1
 UNION ALL
 SELECT min(op) FILTER (op IN (SELECT op FROM conflicts)), key, kind, 1, 'it conflicts, and was only sent with this command'
 FROM contested GROUP BY tenant, kind, key
