@@ -29,7 +29,8 @@ from scenarios.dispatch.client import Client
 from scenarios.journal import Header, Journal
 from scenarios.plan import LoadPlan
 from scenarios.recorder import Recorder
-from scenarios.targets.builtin import ACTIONS, Builtin
+from scenarios.targets.builtin import Builtin
+from scenarios.targets.builtin_actions import ACTIONS
 from scenarios.targets.target import Actor, Node, Stage, Subject
 
 GREENLETS = 20

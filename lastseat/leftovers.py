@@ -129,4 +129,5 @@ def _postmaster(data: Path) -> set[int]:
 
 
 def _pause() -> None:
-    time.sleep(_PAUSE_SECONDS)  # between two looks of end_all, which has the deadline
+    # Between two looks of end_all, which has the deadline: whether a process that is no child has ended cannot be awaited.
+    time.sleep(_PAUSE_SECONDS)

@@ -18,7 +18,8 @@ from lastseat.reach import CONDITIONS, places, sketched
 from lastseat.request import Request
 from lastseat.workers import KINDS
 from scenarios import registry, validation
-from scenarios.targets.builtin import ACTIONS, Builtin
+from scenarios.targets.builtin import Builtin
+from scenarios.targets.builtin_actions import ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from scenarios.journal import Outcome
 if TYPE_CHECKING:
     from locust.env import Environment
 
-    from scenarios.dispatch.connection import Exchange
+    from scenarios.dispatch.exchange import Exchange
 
 _MS = 1_000_000
 

@@ -9,7 +9,8 @@ import msgspec
 from gevent import get_hub, getcurrent
 
 from scenarios.control import Tally
-from scenarios.dispatch.connection import Connection, Exchange, NotConnected
+from scenarios.dispatch.connection import Connection, NotConnected
+from scenarios.dispatch.exchange import Exchange
 from scenarios.habit import Answer
 from scenarios.journal import NOTHING, Failure, Journal, Outcome, digest
 from scenarios.targets.outcome import Classifier

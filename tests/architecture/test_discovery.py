@@ -13,7 +13,7 @@ from chaos import mutants
 from checker import invariants
 from checker.rule import read_rule
 from scenarios import registry, validation
-from scenarios.targets.builtin import ACTIONS
+from scenarios.targets.builtin_actions import ACTIONS
 from tests.oracle.by_hand import tripping, tripping_workers
 
 if TYPE_CHECKING:

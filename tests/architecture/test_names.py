@@ -47,6 +47,7 @@ def tracked() -> list[Path]:
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
+# CI always has a checkout; who unpacked an archive of the source has no list of what belongs to it.
 if not (ROOT / ".git").exists():
     pytest.skip("not a checkout: there is no list of tracked files", allow_module_level=True)
 

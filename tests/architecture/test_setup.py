@@ -154,6 +154,7 @@ def test_a_moved_checkout_gets_an_environment_of_its_own(checkout: Path, program
     assert "==> setup: making .venv with" in ended.stdout
 
 
+# Root is not held by a folder's permissions, so that there is nothing to be told; every other user runs it.
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_named(checkout: Path) -> None:
     checkout.chmod(0o555)

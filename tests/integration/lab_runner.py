@@ -14,6 +14,7 @@ import psutil
 
 from lastseat.lab import Lab
 
+# Children that would live for ten minutes: that they are gone within seconds is then somebody's doing.
 STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 DAEMON = "import os,time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); time.sleep(600)"
 

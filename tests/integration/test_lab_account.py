@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
+# Where the lab is no root's, its servers run as whoever runs the tests, and all other tests of the lab are about that.
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands its servers to another user")
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lastseat.children import Child
     from lastseat.lab import Lab
 
+# It would live for ten minutes: that it is gone within seconds is then somebody's doing.
 SLEEP = (sys.executable, "-S", "-c", "import time; print('up', flush=True); time.sleep(600)")
 
 
@@ -82,6 +83,7 @@ async def test_a_stopped_child_can_be_resumed_and_killed(lab: Lab) -> None:
 
 
 async def test_a_signal_to_the_whole_group_reaches_the_childs_own_children(lab: Lab) -> None:
+    # Both would live for ten minutes, as SLEEP does.
     code = "import os,time; os.fork(); print('up', flush=True); time.sleep(600)"
     child = await up(await lab.spawn("forking", python(code)))
     (grandchild,) = psutil.Process(child.pid).children()

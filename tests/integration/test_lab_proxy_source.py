@@ -37,6 +37,7 @@ def empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LASTSEAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TOXIPROXY_BIN", raising=False)
     monkeypatch.delenv(OFFLINE, raising=False)
+    # A program in /usr/bin cannot be taken away by a test, and what it pretends is then not the case.
     if shutil.which("go") or shutil.which("toxiproxy-server"):
         pytest.skip("Go or Toxiproxy is installed among the system's own programs")
     return programs

@@ -127,6 +127,7 @@ async def test_a_killed_valkey_starts_again_empty_or_from_a_snapshot(own_lab: La
 
 
 async def test_a_lab_whose_supervisor_was_killed_says_so_and_still_ends(own_lab: Lab) -> None:
+    # It would live for ten minutes: that it is gone at once is the death of its supervisor.
     child = await own_lab.spawn("sleeper", [sys.executable, "-S", "-c", "import time; time.sleep(600)"])
     own_lab.supervision.process.kill()
     with pytest.raises(LabError, match="the supervisor has gone"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from checker.verdict import Verdict
 from scenarios import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 DEADLINE_SECONDS = 100
 CATALOGUE = tuple(name for name in registry.names() if name != "last_seat_race")
@@ -61,6 +63,15 @@ def lastseat(*words: str, runs: Path, within_seconds: float = DEADLINE_SECONDS) 
 
 def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """Give a run a temporary folder of its own, which servers of another user can enter, to be found empty."""
+    place = Path(tempfile.mkdtemp()).resolve()
+    place.chmod(0o755)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

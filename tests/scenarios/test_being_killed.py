@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from tests.scenarios.conftest import LASTSEAT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.proof
 
@@ -27,20 +26,10 @@ BUSY_FACTOR = 8
 
 
 @pytest.fixture
-def temporary() -> Iterator[Path]:
-    """Give the run a temporary folder of its own, which servers of another user can enter, to be found empty."""
-    place = Path(tempfile.mkdtemp()).resolve()
-    place.chmod(0o755)
-    yield place
-    shutil.rmtree(place, ignore_errors=True)
-
-
-@pytest.fixture
 def race(tmp_path: Path, temporary: Path) -> Iterator[subprocess.Popen[str]]:
     """Play a race, and hand it over once its load is under way."""
-    lastseat = str(Path(sys.executable).with_name("lastseat"))
     process = subprocess.Popen(
-        [lastseat, "run", "last_seat_race"],
+        [LASTSEAT, "run", "last_seat_race"],
         env={
             **os.environ,
             "LASTSEAT_RUNS": str(tmp_path),

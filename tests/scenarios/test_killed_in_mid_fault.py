@@ -4,39 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
+from tests.scenarios.conftest import LASTSEAT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
-LASTSEAT = str(Path(sys.executable).with_name("lastseat"))
 UP_SECONDS = 90.0
 GONE_SECONDS = 20.0
 EVERY_SECONDS = 0.05
-
-
-@pytest.fixture
-def temporary() -> Iterator[Path]:
-    """Give the run a temporary folder of its own, which servers of another user can enter."""
-    place = Path(tempfile.mkdtemp()).resolve()
-    place.chmod(0o755)
-    yield place
-    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture

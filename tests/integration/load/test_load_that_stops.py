@@ -25,6 +25,7 @@ pytestmark = pytest.mark.proof
 
 LIFETIME_SECONDS = 86_400.0
 """What waits longer waits for the whole life of a load process."""
+# It speaks once and stays: that it is given up is then for what it said, and not because it ended.
 TONGUES = f"""
 import os, socket, time
 control = socket.socket(socket.AF_UNIX)

@@ -16,7 +16,8 @@ from scenarios import registry, validation
 from scenarios.arrivals import barrier, steady
 from scenarios.habit import habits
 from scenarios.plan import lay_plan, people
-from scenarios.targets.builtin import ACTIONS, Builtin
+from scenarios.targets.builtin import Builtin
+from scenarios.targets.builtin_actions import ACTIONS
 from scenarios.targets.target import Actor, Node, Stage, Subject
 from scenarios.thresholds import p99, recovers
 
