@@ -232,13 +232,19 @@ async def test_worker_processes_sweep_send_and_end_with_code_0(
     await service.person("alice").post(f"/api/resources/{room}/holds", {})
     entry = (await service.person("bob").post(f"/api/resources/{room}/waitlist")).json["id"]
     started = [
-        await lab.spawn(f"{name}-{room}", [sys.executable, "-m", "service.workers", name], env=environment)
-        for name in ("expiry", "expiry", "notifier")
+        await lab.spawn(
+            f"{name}-{place}-{room}", [sys.executable, "-m", "service.workers", name], env=environment
+        )
+        for place, name in enumerate(("expiry", "expiry", "notifier"))
     ]
 
     await until(lambda: provider.effects[f"waitlist-{entry}-offered"] == 1, "bob's notice", within_seconds=20)
     assert (await service.row("waitlist_entries", entry))["state"] == "OFFERED"
     for child in started:
+        # One of the two sweepers is enough for the notice; the other may still be starting, and a SIGTERM then just ends it.
+        await until(
+            lambda child=child: "worker started" in child.log.read_text(), f"the start of {child.role}"
+        )
         assert await child.terminate() == 0, child.log.read_text()
     leases = await service.sql.fetch("SELECT expires_at <= clock_timestamp() AS over FROM leader_leases")
     assert [lease["over"] for lease in leases] == [True]  # given back, for the next leader
