@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from functools import partial
 from typing import TYPE_CHECKING
 
 import asyncpg
 
+from chaos import processes
 from checker import snapshots
 from checker.clocks import POSTGRES, RUNNER, Clocks, Reading
 from tests.integration.trail.folder import rows
@@ -94,18 +94,14 @@ async def test_clocks_are_paired_at_the_start_each_tick_and_at_the_end(dsn: str,
 
 async def test_a_paused_server_does_not_hold_the_watches_up(breakable: Lab, dsn: str, tmp_path: Path) -> None:
     """Paused sessions neither answer nor break: the watch gives them up, goes on, and ends on time."""
-    family = breakable.postgres.family()
+    postmaster = breakable.postgres.child.pid
     async with Clocks.open(dsn, tmp_path, every_seconds=0.1), snapshots.sampling(dsn, tmp_path) as watch:
         await until(lambda: watch.looks >= 3, "three samples")
-        for process in family:
-            process.send_signal(signal.SIGSTOP)
-        for child in breakable.postgres.family():
-            child.send_signal(signal.SIGSTOP)
+        await processes.freeze(postmaster)
         try:
             await until(lambda: watch.losses, "giving the session up")
         finally:
-            for process in breakable.postgres.family():
-                process.send_signal(signal.SIGCONT)
+            processes.thaw(postmaster)
         seen = watch.looks
         await until(lambda: watch.looks >= seen + 3, "samples after the pause")
     own = [pair["mono_ns"] for pair in rows(tmp_path, "clocks") if pair["process"] == RUNNER]
