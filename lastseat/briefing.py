@@ -14,8 +14,9 @@ import redis.asyncio as redis
 from checker.brief import Brief, write_brief
 
 if TYPE_CHECKING:
+    from lastseat.course import Course
     from lastseat.lab import Lab
-    from lastseat.run import Course, Played
+    from lastseat.run import Played
 
 ASK_SECONDS = 5.0
 

@@ -54,6 +54,7 @@ class Judged:
 class Setting:
     """What all turns of a season share: the servers, invariants of a user's own, and whether reports are drawn.
 
+    With `web`, Locust's own page is shown while a load lasts.
     `summary` puts a judged turn in a line, told as soon as its verdict is there. A turn is left out that what is
     judged so far makes `needless`.
     """
@@ -62,6 +63,7 @@ class Setting:
     summary: Callable[[Judged], str]
     invariant_folders: tuple[Path, ...] = ()
     drawn: bool = True
+    web: bool = False
     needless: Callable[[Season, Turn], bool] | None = None
 
 

@@ -194,6 +194,12 @@ Together = Annotated[
     bool,
     typer.Option("--barrier/--no-barrier", help="Release the buyers of a race together, or one by one."),
 ]
+Web = Annotated[
+    bool,
+    typer.Option(
+        "--web", help="Show Locust's own page on 127.0.0.1 while a load lasts, to be looked at and no more."
+    ),
+]
 Keep = Annotated[int, typer.Option(help="How many of the newest runs stay, whatever they said.", min=0)]
 Clean = Annotated[
     bool, typer.Option("--clean", help="First remove what labs that were killed have left behind.")

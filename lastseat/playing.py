@@ -50,6 +50,7 @@ def play_all(request: Request) -> ExitCode:
         servers=request.servers,
         invariant_folders=request.invariant_folders,
         summary=lambda judged: summary(judged.verdict),
+        web=request.web,
         needless=None if request.until is Until.NEVER else needless(request.until),
     )
     try:

@@ -31,6 +31,7 @@ class Request:
 
     `names` may be empty where nothing was left of what was asked for; `said` is what a person is told of that.
     Each scenario is played `repeat` times with the same seed, or `until` one of its runs is so.
+    `web` shows Locust's own page meanwhile, which changes nothing about a run.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class Request:
     thresholds: bool = False
     repeat: int = 1
     until: Until = Until.NEVER
+    web: bool = False
     said: tuple[str, ...] = ()
 
     @property

@@ -7,13 +7,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chaos.fault import of_group
 from chaos.nemesis import Nemesis
 from checker import state
 from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
-from lastseat.nodes import Deployer, Deployment, link_names
+from lastseat.nodes import Deployer, Deployment
 from lastseat.observing import counting_permits, look_at_redis, observing
 from lastseat.own_database import database
 from lastseat.reach import reach_of
@@ -22,10 +21,11 @@ from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
 from lastseat.waiting import call_off
-from lastseat.workers import dismiss, staffed, worker_links
+from lastseat.workers import dismiss, staffed
 from reports.wording import counted
 from scenarios import history
-from scenarios.load import Load
+from scenarios.load import Load, LoadError
+from scenarios.page import showing
 from scenarios.plan import lay_plan, load_seconds, people
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chaos.nemesis import FaultRecord
-    from chaos.schedule import Planned
-    from lastseat.lab import Lab
+    from lastseat.course import Course
     from lastseat.live import Progress
     from scenarios.control import Tally
     from scenarios.load import LoadSummary
+    from scenarios.page import Page
     from scenarios.plan import LoadPlan
-    from scenarios.scenario import Scenario
     from scenarios.targets.target import Target
 
 SETTLE_SECONDS = 15.0
@@ -47,45 +46,6 @@ DRAIN_SECONDS = 60.0
 STATE_SECONDS = 60.0
 HEAL_SECONDS = 60.0
 """How long faults that are broken off may take to be healed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """What is to be run: one scenario with a seed, on a target in a lab, into a folder."""
-
-    name: str
-    scenario: Scenario
-    seed: int
-    target: Target
-    lab: Lab
-    folder: Path
-    mutant: str | None = None
-
-    @property
-    def faults(self) -> tuple[Planned, ...]:
-        """The faults on its schedule."""
-        return self.scenario.faults
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The settings that nodes and workers are started with."""
-        return {**self.target.environment(self.scenario.sale), **self.scenario.settings}
-
-    @property
-    def permits_max(self) -> int | None:
-        """How many permits Redis has for the whole house, where the target says so in a setting."""
-        said = self.environment.get(self.target.permits_setting or "")
-        return int(said) if said else None
-
-    @property
-    def proxied(self) -> tuple[str, ...]:
-        """The links that its faults touch; no other is proxied."""
-        wanted = {planned.fault.where for planned in self.faults if planned.fault.acts_on == "link"}
-        return tuple(
-            link
-            for link in (*link_names(self.scenario.nodes), *worker_links(self.scenario.workers))
-            if any(of_group(link, where) for where in wanted)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +64,9 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         progress.phase("fresh database, trail, nodes and load processes")
         dsn = await leaving.enter_async_context(database(course.lab, course.name, template, course.mutant))
         await course.lab.flush_redis()
-        load = await leaving.enter_async_context(Load(course.lab.spawn, within=course.lab.supervision.folder))
+        page = await leaving.enter_async_context(paged(course))
+        spawn, sockets = page.spawn if page else course.lab.spawn, course.lab.supervision.folder
+        load = await leaving.enter_async_context(Load(spawn, within=sockets))
         trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
         watch = await leaving.enter_async_context(watching(dsn, folder))
         service = await leaving.enter_async_context(deployed(course, dsn))
@@ -126,7 +88,9 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
             counting_permits(course.lab.redis_url, watch.samples, course.permits_max)
         )
         watch.samples.follow(lambda: {role: child.pid for role, child in service.children.items()})
-        summary, faults = await storm(course, load, plan, service, progress)
+        summary, faults = await storm(course, load, plan, service, progress, page=page)
+        if page:
+            await page.end()
         watch.note_load(summary, folder)
         progress.phase("settling, then the state at rest and the trail to its end")
         await settle(
@@ -146,12 +110,20 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
 
 
 async def storm(
-    course: Course, load: Load, plan: LoadPlan, service: Deployment, progress: Progress
+    course: Course,
+    load: Load,
+    plan: LoadPlan,
+    service: Deployment,
+    progress: Progress,
+    *,
+    page: Page | None = None,
 ) -> tuple[LoadSummary, tuple[FaultRecord, ...]]:
     """Let the crowd and the nemesis loose together, from one zero of time; everything is healed at the end."""
     progress.phase(
         f"the crowd comes, and {counted(len(course.faults), 'fault')}" if course.faults else "the crowd comes"
     )
+    if page:
+        await _shown(page, progress)
     playing: list[asyncio.Task[None]] = []
     share = Share(arrivals=plan.arrivals)
     reach = reach_of(course.lab, service, {"progress": share.ask})
@@ -170,6 +142,31 @@ async def storm(
             await call_off(playing, within_seconds=HEAL_SECONDS)
     progress.faults(())
     return summary, tuple(nemesis.records)
+
+
+@asynccontextmanager
+async def paged(course: Course) -> AsyncIterator[Page | None]:
+    """Have Locust's page come up, where it was asked for."""
+    if course.page_port is None:
+        yield None
+        return
+    async with showing(
+        course.lab.spawn,
+        title=course.scenario.name,
+        port=course.page_port,
+        within=course.lab.supervision.folder,
+    ) as page:
+        yield page
+
+
+async def _shown(page: Page, progress: Progress) -> None:
+    """Say where the page is; without it the load is the same, and goes on."""
+    try:
+        await page.up()
+    except LoadError as away:
+        progress.notice(str(away))
+    else:
+        progress.detail(f"Locust's page, as long as the load lasts: {page.url}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,14 @@ from lastseat import elsewhere
 from lastseat import folder as folders
 from lastseat.bounding import Hung, Phases, turn_seconds, within
 from lastseat.briefing import brief
+from lastseat.course import Course
 from lastseat.court import Court
 from lastseat.drawing import Drawing
 from lastseat.errors import LabError
 from lastseat.judging import Judging
 from lastseat.lab import Lab
 from lastseat.nodes import Deployer
-from lastseat.run import Course, play
+from lastseat.run import play
 from lastseat.server_logs import parts_kept
 from scenarios.load import LoadError
 from scenarios.targets.builtin import Builtin
@@ -76,6 +77,7 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
         court = Court(setting, season, (judging, drawing), _teller(len(turns), setting, telling))
         async with court, _lab(setting.servers, turns, folder, telling) as lab:
             template = await _template(lab)
+            page_port = lab.free_port() if setting.web else None  # one for all: a browser stays where it is
             for place, turn in enumerate(turns):
                 if setting.needless is not None:
                     await court.adjourn()
@@ -84,7 +86,7 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                 began = time.monotonic()
                 if place > 0:
                     lab.folder = _folder(turn, name)
-                course = _course(turn, lab, place)
+                course = _course(turn, lab, place, page_port)
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):
                         await _recorded(turn, course, template, telling)
@@ -150,7 +152,7 @@ def _ports_given_back(lab: Lab) -> Iterator[None]:
         lab.ports.intersection_update(kept)
 
 
-def _course(turn: Turn, lab: Lab, place: int) -> Course:
+def _course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
     return Course(
         name=f"{turn.scenario.name}-{lab.environment_marker[:8]}" + (f"-{place + 1}" if place else ""),
         scenario=turn.scenario,
@@ -159,6 +161,7 @@ def _course(turn: Turn, lab: Lab, place: int) -> Course:
         lab=lab,
         folder=lab.folder,
         mutant=turn.mutant,
+        page_port=page_port,
     )
 
 

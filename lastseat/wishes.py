@@ -44,6 +44,7 @@ def understood(
     thresholds: bool = False,
     repeat: int = 1,
     until: Until = Until.NEVER,
+    web: bool = False,
 ) -> Request:
     """Return the request, with every name in it known; raises UsageError saying what was wrong and what there is."""
     if mutant is not None:
@@ -71,6 +72,7 @@ def understood(
         thresholds=thresholds,
         repeat=repeat,
         until=until,
+        web=web,
     )
     for name in request.names:
         _of_the_scenario(request.asked(found(name, choice.profile)))

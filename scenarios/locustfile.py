@@ -9,7 +9,9 @@ import os
 
 import gevent
 
+from scenarios.control import SHARD_VARIABLE
 from scenarios.dispatch.session import Session
+from scenarios.page import PAGE_VARIABLE
 from scenarios.recorder import Recorder
 
 
@@ -22,6 +24,10 @@ class Dispatcher(User):
     def play(self) -> None:
         """Play the plan once, then end this Locust with 0, or 1 if the load could not go on."""
         played = False
+        if hearing := os.environ.get(PAGE_VARIABLE):
+            from scenarios.dispatch.reporter import report  # noqa: PLC0415 — without a page there is none to tell
+
+            gevent.spawn(report, self.environment, os.environ[SHARD_VARIABLE], hearing)
         try:
             played = Session(os.environ, Recorder(self.environment)).play()
         except Exception:

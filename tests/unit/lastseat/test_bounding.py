@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from lastseat.course import Course
     from lastseat.live import Progress
-    from lastseat.run import Course, Played
+    from lastseat.run import Played
 
 STORY = registry.find("last_seat_race")
 BOUND_SECONDS = 10.0
