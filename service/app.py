@@ -35,7 +35,7 @@ LOG: Final = logging.getLogger("service.app")
 
 async def build(settings: Settings) -> Starlette:
     """Put a node together; neither PostgreSQL nor Redis needs to be there yet."""
-    database = await Database.open(settings, application="reservation-node")
+    database = await Database.open(settings, application="reservation-node", for_commands=True)
     gate = _gate(settings)
     metrics = NodeMetrics(database, gate)
     tokens = Tokens(settings)

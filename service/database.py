@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import asyncpg
 
-from service import errors
+from service import deadline, errors
+from service.deadline import TooLate
 from service.errors import Refused
+from service.session import Patience, Session, connection_options, opened_ms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -32,51 +34,39 @@ _UNFIT: Final = ("53", "58", "25006")  # out of resources, a failing system, a s
 _RETRY_PAUSE_SECONDS: Final = 0.02
 
 
-def connection_options(settings: Settings, application: str) -> dict[str, Any]:
-    """Return what every connection is opened with: the server waits for a client without limit by default."""
-    session = {
-        "application_name": application,
-        "timezone": "UTC",
-        "jit": "off",
-        "lock_timeout": str(settings.lock_timeout_ms),
-        "statement_timeout": str(settings.statement_timeout_ms),
-        "transaction_timeout": str(settings.transaction_timeout_ms),
-        "idle_in_transaction_session_timeout": str(settings.idle_in_transaction_timeout_ms),
-    }
-    if sys.platform == "linux":  # elsewhere the server refuses any value but zero
-        session["tcp_user_timeout"] = str(settings.tcp_user_timeout_ms)
-    return {
-        "dsn": settings.database_url,
-        "timeout": settings.connect_ms / 1_000,
-        "command_timeout": settings.command_timeout_ms / 1_000,
-        "statement_cache_size": settings.statement_cache,
-        "max_cached_statement_lifetime": 0,
-        "server_settings": session,
-    }
-
-
 class Database:
     """The pool of one process; boots without a server and connects when first asked."""
 
-    def __init__(self, pool: Any, settings: Settings) -> None:
+    def __init__(self, pool: Any, settings: Settings, *, for_commands: bool = False) -> None:
         self._pool = pool
         self._settings = settings
+        self._patience = Patience(settings, opened_ms=opened_ms(settings, for_commands=for_commands))
         self._connections_max = int(pool.get_max_size())
 
     @classmethod
     async def open(
-        cls, settings: Settings, *, application: str, connections_max: int | None = None
+        cls,
+        settings: Settings,
+        *,
+        application: str,
+        connections_max: int | None = None,
+        for_commands: bool = False,
     ) -> Database:
-        """Make the pool; it connects lazily, so that a node boots while the database is away."""
+        """Make the pool; it connects lazily, so that a node boots while the database is away.
+
+        `for_commands`: most that use it have a deadline.
+        """
+        statement_ms = opened_ms(settings, for_commands=for_commands)
         pool = await asyncpg.create_pool(
             min_size=0,
             max_size=connections_max or settings.pool_connections_max,
             max_queries=sys.maxsize,
             max_inactive_connection_lifetime=0,
             reset=_reset,
-            **connection_options(settings, application),
+            connection_class=Session,
+            **connection_options(settings, application, statement_ms=statement_ms),
         )
-        return cls(pool, settings)
+        return cls(pool, settings, for_commands=for_commands)
 
     async def warm(self) -> None:
         """Open the pool's first connections ahead of the first request; raises Refused where it cannot."""
@@ -110,8 +100,11 @@ class Database:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """Lend a connection; raises Refused (POOL_EXHAUSTED, DATABASE_UNAVAILABLE), definite, where none is had."""
+        patience_seconds = self._settings.pool_acquire_ms / 1_000
+        if (left_seconds := deadline.work_seconds_left(patience_seconds)) <= 0:
+            raise Refused(errors.DATABASE_BUSY)
         try:
-            lent = await self._pool.acquire(timeout=self._settings.pool_acquire_ms / 1_000)
+            lent = await self._pool.acquire(timeout=left_seconds)
         except TimeoutError:
             # Not those in use: on a busy machine one may have come back between the deadline and this line.
             full = self.open_connections >= self._connections_max
@@ -124,7 +117,8 @@ class Database:
             _cut(lent)  # an answer may still be on its way to it
             raise
         finally:
-            await self._pool.release(lent)
+            # A patience of its own: by default it would be that of the acquire, with next to nothing left maybe.
+            await self._pool.release(lent, timeout=patience_seconds)
 
     async def autocommit(self, run: Callable[[Connection], Awaitable[T]]) -> T:
         """Run one statement that commits by itself; raises Refused, OUTCOME_UNKNOWN where its result was lost."""
@@ -142,41 +136,55 @@ class Database:
         work: Callable[[Connection], Awaitable[T]],
         once: Callable[[Callable[[Connection], Awaitable[T]]], Awaitable[T]],
     ) -> T:
+        clock = asyncio.get_running_loop().time
         for attempt in range(1, self._settings.transaction_attempts_max + 1):
+            began = clock()
             try:
                 return await once(work)
             except _RETRIED:
-                if attempt < self._settings.transaction_attempts_max:
-                    await asyncio.sleep(random.uniform(0, _RETRY_PAUSE_SECONDS * 2**attempt))  # noqa: S311 - jitter
+                pause = random.uniform(0, _RETRY_PAUSE_SECONDS * 2**attempt)  # noqa: S311 - jitter
+                takes = clock() - began
+                last = attempt == self._settings.transaction_attempts_max
+                if last or deadline.work_seconds_left() < pause + takes:
+                    break
+            await asyncio.sleep(pause)
         raise Refused(errors.DATABASE_BUSY)
 
     async def read(self, run: Callable[[Connection], Awaitable[T]]) -> T:
         """Run statements that change nothing; raises Refused, always definite."""
         async with self.connection() as connection:
             with _translated(connection, sent=False):
-                return await run(connection)
+                async with deadline.cut():
+                    return await run(connection)
 
     async def _one_statement(self, run: Callable[[Connection], Awaitable[T]]) -> T:
         async with self.connection() as connection:
+            with _translated(connection, sent=False):
+                await self._patience.of_session(connection)
             with _translated(connection, sent=True):
                 return await run(connection)
 
     async def _one_transaction(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         async with self.connection() as connection:
             with _translated(connection, sent=False):
-                await connection.execute("BEGIN")
-                try:
-                    result = await work(connection)
-                except Exception as error:  # a cancellation cuts the connection, and the transaction with it
-                    if _ends_the_session(error):
-                        _cut(connection)  # asked to roll back, a silent server would cost a timeout more
-                    else:
-                        await _roll_back(connection)
-                    raise
+                async with deadline.cut():
+                    result = await self._in_transaction(connection, work)
             with _translated(connection, sent=True):
                 if await connection.execute("COMMIT") != "COMMIT":
                     raise RuntimeError("the work went on after a failure, and its COMMIT rolled back")
             return result
+
+    async def _in_transaction(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Begin and do everything but commit."""
+        await connection.execute(self._patience.of_transaction(connection))
+        try:
+            return await work(connection)
+        except Exception as error:  # a cancellation cuts the connection, and the transaction with it
+            if _ends_the_session(error):
+                _cut(connection)  # asked to roll back, a silent server would cost a timeout more
+            else:
+                await _roll_back(connection)
+            raise
 
 
 class _translated:  # noqa: N801 - reads as a clause at the `with`
@@ -192,6 +200,9 @@ class _translated:  # noqa: N801 - reads as a clause at the `with`
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if error is None or isinstance(error, (Refused, *_RETRIED)):
             return
+        if isinstance(error, TooLate):
+            _cut(self._connection)
+            raise Refused(errors.DATABASE_BUSY) from error
         if isinstance(error, _TIMED_OUT):
             raise Refused(errors.DATABASE_BUSY) from error
         if _is_unfit(error):

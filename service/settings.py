@@ -50,6 +50,10 @@ class Settings:
     shutdown_seconds: int = 5
     backlog: int = 2_048
 
+    # All that a request may take once it is there: every wait below ends sooner where less than its own bound is left.
+    # Shorter than clients wait, so that they are told to try again, and not left to wonder.
+    command_deadline_ms: int = 3_000
+
     # The database. All of these are shorter than the leases below.
     pool_connections_min: int = 4
     pool_connections_max: int = 16
@@ -154,6 +158,8 @@ def _ordered(settings: Settings) -> None:
     for name in leases:
         if getattr(settings, name) <= longest[0] / 1_000:
             raise SettingsError(f"{PREFIX}{name.upper()} must outlast the {longest[1]} timeout")
+    if settings.idempotency_lease_seconds <= settings.command_deadline_ms / 1_000:
+        raise SettingsError(f"{PREFIX}IDEMPOTENCY_LEASE_SECONDS must outlast the command's deadline")
     if settings.notification_claim_seconds <= settings.notification_timeout_ms / 1_000:
         raise SettingsError(f"{PREFIX}NOTIFICATION_CLAIM_SECONDS must outlast a send")
     if settings.suppressor_ttl_ms > _SUPPRESSOR_MS_MAX:

@@ -14,7 +14,7 @@ import msgspec
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from service import errors
+from service import deadline, errors
 from service.errors import ErrorBody, Refusal, Refused
 from service.logs import REQUEST_ID
 
@@ -111,6 +111,8 @@ class Endpoint:
         headers = {"X-Request-Id": request_id}
         try:
             call = await self._read(request)
+            # From here on it is the service that takes the time, and no longer the client who sends.
+            deadline.start(self._settings.command_deadline_ms / 1_000)
             async with self._gate.admit(self._scope(call)) as way:
                 if way is not None:
                     headers["Admission"] = way

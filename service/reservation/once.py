@@ -7,7 +7,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from service import errors
+from service import deadline, errors
+from service.deadline import TooLate
 from service.errors import Refused
 from service.reservation import idempotency
 from service.reservation.idempotency import (
@@ -58,14 +59,18 @@ async def execute(
 
 async def _acquire(database: Database, scope: Scope, mark: str, token: str, lease: timedelta) -> Acquired:
     try:
-        fresh = await database.autocommit(
-            lambda connection: idempotency.claim(connection, scope, mark, token, lease=lease)
-        )
+        async with deadline.cut():  # it commits, but only a claim
+            fresh = await database.autocommit(
+                lambda connection: idempotency.claim(connection, scope, mark, token, lease=lease)
+            )
         if fresh is not None:
             return fresh
         return await database.transaction(
             lambda connection: idempotency.contest(connection, scope, mark, token, lease=lease)
         )
+    except TooLate as late:
+        await _give_up(database, scope, token)
+        raise Refused(errors.DATABASE_BUSY) from late
     except Refused as refused:
         if refused.refusal.definite:
             raise
@@ -120,10 +125,14 @@ async def _store(database: Database, scope: Scope, record: int, token: str, answ
 
 
 async def _give_up(database: Database, scope: Scope, token: str) -> None:
-    """End the claim early if that can be had; else the lease does it."""
-    with suppress(Refused):
-        await database.autocommit(
-            lambda connection: idempotency.SQL["give_up"].value(
-                connection, tenant=scope.tenant, operation=scope.operation, key=scope.key, token=token
+    """End the claim early if that can be had, after the answer if need be; else the lease does it."""
+
+    async def end() -> None:
+        with suppress(Refused):
+            await database.autocommit(
+                lambda connection: idempotency.SQL["give_up"].value(
+                    connection, tenant=scope.tenant, operation=scope.operation, key=scope.key, token=token
+                )
             )
-        )
+
+    await deadline.see_to(end())

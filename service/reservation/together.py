@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import asyncpg
 
-from service import errors, statements
+from service import deadline, errors, statements
 from service.errors import Refused
 from service.reservation import holds
 from service.reservation.idempotency import Answer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from service.database import Connection, Database
+    from service.deadline import Deadline
     from service.reservation.holds import Order
     from service.settings import Settings
 
@@ -56,6 +57,7 @@ class _Waiter:
 
     order: Order
     told: asyncio.Future[Answer | None]
+    command: Deadline | None
     deadline: asyncio.TimerHandle | None = None
 
 
@@ -89,8 +91,9 @@ class Together:
 
     async def _wait(self, queue: _Queue, order: Order) -> Answer | None:
         loop = asyncio.get_running_loop()
-        waiter = _Waiter(order, loop.create_future())
-        waiter.deadline = loop.call_later(self._patience_seconds, _give_up, queue, waiter)
+        waiter = _Waiter(order, loop.create_future(), deadline.current())
+        patience_seconds = deadline.work_seconds_left(self._patience_seconds)
+        waiter.deadline = loop.call_later(patience_seconds, _give_up, queue, waiter)
         queue.append(waiter)
         return await waiter.told
 
@@ -115,6 +118,7 @@ class Together:
     async def _settle(self, batch: list[_Waiter]) -> None:
         """Decide a batch and tell each; whatever happens, nobody is left without a word."""
         outcomes: Sequence[Answer | Exception | None]
+        deadline.share(waiter.command for waiter in batch)
         try:
             outcomes = await self._outcomes([waiter.order for waiter in batch])
         except Refused as refused:

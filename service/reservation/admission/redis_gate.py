@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from redis.exceptions import RedisError
 
+from service import deadline
 from service.reservation.admission.redis_wire import Script, Wire
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class RedisGate:
         self._settings = settings
         self.breaker = breaker
         self._wire = Wire(settings.redis_url, timeout_seconds=settings.redis_timeout_ms / 1_000)
+        # To connect, to ask, and to ask again where the script is not known yet.
+        self._longest_seconds = 3 * settings.redis_timeout_ms / 1_000
         self._admit, self._leave = Script(_script("admit"), keys=2), Script(_script("leave"), keys=2)
         limits = (settings.redis_permits, settings.redis_permit_lease_ms, settings.suppressor_ttl_ms)
         self._permits, self._lease_ms, self._mark_ms = (b"%d" % limit for limit in limits)
@@ -57,7 +60,7 @@ class RedisGate:
             self._mark_ms,
         )
         try:
-            said = await self._wire.run(self._admit, *given)
+            said = await self._ask(self._admit, given, left_seconds=deadline.work_seconds_left())
         except _BROKEN:
             self.breaker.failed()
             return Word.UNHEARD
@@ -68,11 +71,25 @@ class RedisGate:
         return Word(said)
 
     async def leave(self, scope: str, token: str) -> None:
-        """Give both back; where that fails, their leases do it."""
+        """Give both back; where that fails, or nobody has the time to hear of it, their leases do it."""
+        given, left_seconds = (
+            (PERMITS_KEY.encode(), _mark(scope), token.encode()),
+            deadline.answer_seconds_left(),
+        )
         try:
-            await self._wire.run(self._leave, PERMITS_KEY.encode(), _mark(scope), token.encode())
+            await self._ask(self._leave, given, left_seconds=left_seconds)
         except _BROKEN:
-            self.breaker.failed()
+            if (
+                left_seconds >= self._longest_seconds
+            ):  # else it may be the command that was late, and not Redis
+                self.breaker.failed()
+
+    async def _ask(self, script: Script, given: tuple[bytes, ...], *, left_seconds: float) -> int:
+        """Run a script; with nothing left it is sent and no reply awaited."""
+        if left_seconds >= self._longest_seconds:
+            return await self._wire.run(script, *given)
+        async with asyncio.timeout(left_seconds):
+            return await self._wire.run(script, *given)
 
     async def answers(self) -> bool:
         """Whether Redis answers now, whatever the breaker thinks."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from service.database import connection_options
 from service.errors import Refused
 from service.reservation import holds, resources
 from service.reservation.rules import Action
+from service.session import connection_options
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from checker.canonical import CREATES, TABLES
+from scenarios import registry
 from scenarios.habit import habits
 from scenarios.journal import Outcome
 from scenarios.scenario import Sale
@@ -27,6 +28,14 @@ VALUES = {"token": "t.o.k", "key": "run-1-1", "resource": 7, "revision": 42, "ho
 
 def worded(action: str, **values: str | int) -> bytes:
     return Wording(builtin.ACTIONS[action], NODE).word({**VALUES, **values}).wire
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_node_answers_before_its_buyers_stop_waiting(name: str) -> None:
+    scenario = registry.find(name)
+    given = {**builtin.Builtin().environment(scenario.sale), **scenario.settings}
+    settings = Settings.from_env({"RESERVATION_DATABASE_URL": "postgresql://", **given})
+    assert settings.command_deadline_ms / 1_000 < scenario.crowd.deadline_seconds
 
 
 def test_a_hold_is_worded_as_the_service_reads_it() -> None:

@@ -46,6 +46,7 @@ def test_each_kind_of_value_is_read() -> None:
         ({"RESERVATION_REDIS_ENABLED": "maybe"}, "RESERVATION_REDIS_ENABLED"),
         ({"RESERVATION_TOKEN_SECRET": "short"}, "RESERVATION_TOKEN_SECRET"),
         ({"RESERVATION_IDEMPOTENCY_LEASE_SECONDS": "5"}, "RESERVATION_IDEMPOTENCY_LEASE_SECONDS"),
+        ({"RESERVATION_COMMAND_DEADLINE_MS": "90000"}, "must outlast the command's deadline"),
         ({"RESERVATION_TCP_USER_TIMEOUT_MS": "15000"}, "LEADER_LEASE_SECONDS must outlast the tcp_user"),
         (
             {"RESERVATION_LEADER_LEASE_SECONDS": "6.5", "RESERVATION_SWEEP_BUDGET_SECONDS": "7"},
