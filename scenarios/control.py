@@ -8,6 +8,8 @@ from scenarios.plan import LoadPlan
 
 CONTROL_VARIABLE = "LASTSEAT_LOAD_CONTROL"
 SHARD_VARIABLE = "LASTSEAT_LOAD_SHARD"
+PAGE_VARIABLE = "LASTSEAT_LOAD_PAGE"
+"""Names the Unix socket on which Locust's page hears the load processes; without it they tell no page."""
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,9 +9,8 @@ import os
 
 import gevent
 
-from scenarios.control import SHARD_VARIABLE
+from scenarios.control import PAGE_VARIABLE, SHARD_VARIABLE
 from scenarios.dispatch.session import Session
-from scenarios.page import PAGE_VARIABLE
 from scenarios.recorder import Recorder
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scenarios.control import PAGE_VARIABLE
 from scenarios.seat import LoadError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from scenarios.seat import Child, Spawn
 
-PAGE_VARIABLE = "LASTSEAT_LOAD_PAGE"
-"""Names the Unix socket on which the page hears the load processes; without it they tell no page."""
 PORT_VARIABLE = "LASTSEAT_LOAD_PAGE_PORT"
 TITLE_VARIABLE = "LASTSEAT_LOAD_PAGE_TITLE"
 HOST = "127.0.0.1"

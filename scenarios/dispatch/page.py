@@ -14,7 +14,8 @@ from gevent.server import StreamServer
 from locust.runners import STATE_RUNNING, Runner
 from locust.stats import setup_distributed_stats_event_listeners, stats_history
 
-from scenarios.page import HOST, PAGE_VARIABLE, PORT_VARIABLE, TITLE_VARIABLE
+from scenarios.control import PAGE_VARIABLE
+from scenarios.page import HOST, PORT_VARIABLE, TITLE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
