@@ -17,7 +17,15 @@ import asyncpg
 from service import deadline, errors
 from service.deadline import TooLate
 from service.errors import Refused
-from service.session import Patience, Session, connection_options, opened_ms
+from service.session import (
+    BROKEN,
+    Patience,
+    Session,
+    connection_options,
+    ends_the_session,
+    is_unfit,
+    opened_ms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,8 +37,6 @@ T = TypeVar("T")
 
 _RETRIED: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 _TIMED_OUT: Final = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
-_BROKEN: Final = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-_UNFIT: Final = ("53", "58", "25006")  # out of resources, a failing system, a server that only reads
 _RETRY_PAUSE_SECONDS: Final = 0.02
 
 
@@ -99,16 +105,22 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Lend a connection; raises Refused (POOL_EXHAUSTED, DATABASE_UNAVAILABLE), definite, where none is had."""
+        """Lend a connection; raises Refused, definite, where none is had.
+
+        POOL_EXHAUSTED, DATABASE_UNAVAILABLE, or DEADLINE_PASSED where it was not given its own time to be there.
+        """
         patience_seconds = self._settings.pool_acquire_ms / 1_000
         if (left_seconds := deadline.work_seconds_left(patience_seconds)) <= 0:
-            raise Refused(errors.DATABASE_BUSY)
+            raise Refused(errors.DEADLINE_PASSED)
         try:
             lent = await self._pool.acquire(timeout=left_seconds)
         except TimeoutError:
             # Not those in use: on a busy machine one may have come back between the deadline and this line.
             full = self.open_connections >= self._connections_max
-            raise Refused(errors.POOL_EXHAUSTED if full else errors.DATABASE_UNAVAILABLE) from None
+            if full:
+                raise Refused(errors.POOL_EXHAUSTED) from None
+            hurried = left_seconds < patience_seconds
+            raise Refused(errors.DEADLINE_PASSED if hurried else errors.DATABASE_UNAVAILABLE) from None
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise Refused(errors.DATABASE_UNAVAILABLE) from error
         try:
@@ -180,7 +192,7 @@ class Database:
         try:
             return await work(connection)
         except Exception as error:  # a cancellation cuts the connection, and the transaction with it
-            if _ends_the_session(error):
+            if ends_the_session(error):
                 _cut(connection)  # asked to roll back, a silent server would cost a timeout more
             else:
                 await _roll_back(connection)
@@ -202,39 +214,27 @@ class _translated:  # noqa: N801 - reads as a clause at the `with`
             return
         if isinstance(error, TooLate):
             _cut(self._connection)
-            raise Refused(errors.DATABASE_BUSY) from error
+            raise Refused(errors.DEADLINE_PASSED) from error
         if isinstance(error, _TIMED_OUT):
-            raise Refused(errors.DATABASE_BUSY) from error
-        if _is_unfit(error):
+            # How long a statement may run is a command's deadline; a lock has a bound of its own.
+            hurried = isinstance(error, asyncpg.QueryCanceledError) and deadline.current() is not None
+            raise Refused(errors.DEADLINE_PASSED if hurried else errors.DATABASE_BUSY) from error
+        if is_unfit(error):
             # The server's own word that nothing was done; after a failover another one may stand behind the address.
             _cut(self._connection)
             raise Refused(errors.DATABASE_UNAVAILABLE) from error
-        if _ends_the_session(error):
+        if ends_the_session(error):
             # Its stream may still carry the answer to what was given up: the next user would read it.
             _cut(self._connection)
             # The server may end a session after it has committed and before it says so: 57P01 proves nothing.
             raise Refused(errors.OUTCOME_UNKNOWN if self._sent else errors.DATABASE_UNAVAILABLE) from error
 
 
-def is_lost(error: BaseException) -> bool:
-    """Whether the server or the network ended the session (classes 08 and 57P, transaction timeout)."""
-    state = getattr(error, "sqlstate", None) or ""
-    return state.startswith(("08", "57P")) or state in {"25P03", "25P04"}
-
-
-def _ends_the_session(error: BaseException) -> bool:
-    return isinstance(error, _BROKEN) or is_lost(error)
-
-
-def _is_unfit(error: BaseException) -> bool:
-    return (getattr(error, "sqlstate", None) or "").startswith(_UNFIT)
-
-
 async def _roll_back(connection: Connection) -> None:
     """Roll back if the connection still listens; a broken one takes its transaction with it."""
     try:
         await connection.execute("ROLLBACK")
-    except (*_BROKEN, asyncpg.PostgresError):
+    except (*BROKEN, asyncpg.PostgresError):
         _cut(connection)
 
 

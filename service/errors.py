@@ -138,6 +138,11 @@ RESERVATION_NOT_CONFIRMED = _refusal(
 
 # What stands in the way for a while.
 ADMISSION_REFUSED = _refusal("ADMISSION_REFUSED", 503, "Too many commands are being decided at once.")
+DEADLINE_PASSED = _refusal(
+    "DEADLINE_PASSED",
+    503,
+    "The time for a command was over before this one was decided; nothing was changed.",
+)
 POOL_EXHAUSTED = _refusal("POOL_EXHAUSTED", 503, "No database connection came free in time.")
 DATABASE_UNAVAILABLE = _refusal("DATABASE_UNAVAILABLE", 503, "The database cannot be reached.")
 DATABASE_BUSY = _refusal("DATABASE_BUSY", 503, "The database could not decide in time; nothing was changed.")

@@ -28,7 +28,12 @@ _EVERY_CALL: Final = (
     errors.ADMISSION_REFUSED,
     errors.POOL_EXHAUSTED,
 )
-_EVERY_DATABASE_CALL: Final = (errors.DATABASE_UNAVAILABLE, errors.DATABASE_BUSY, errors.INTERNAL_ERROR)
+_EVERY_DATABASE_CALL: Final = (
+    errors.DEADLINE_PASSED,
+    errors.DATABASE_UNAVAILABLE,
+    errors.DATABASE_BUSY,
+    errors.INTERNAL_ERROR,
+)
 _EVERY_COMMAND: Final = (
     errors.MALFORMED_JSON,
     errors.INVALID_BODY,

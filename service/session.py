@@ -1,4 +1,4 @@
-"""What every session with PostgreSQL is opened with, and for how long it lets a statement run."""
+"""A session with PostgreSQL: what it is opened with, for how long it lets a statement run, and what ends it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from service.errors import Refused
 if TYPE_CHECKING:
     from service.settings import Settings
 
+BROKEN: Final = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_UNFIT: Final = ("53", "58", "25006")  # out of resources, a failing system, a server that only reads
 _STATEMENT_MS_MIN: Final = 10  # with less left a statement is not worth sending
 _SLACK: Final = 0.75  # of what is left: the next to use the session has waited for longer, maybe
 
@@ -65,7 +67,7 @@ class Patience:
         self._opened_ms = opened_ms
 
     async def of_session(self, connection: Any) -> None:
-        """Bound the statement that comes next; raises Refused (DATABASE_BUSY) where there is no time left for one."""
+        """Bound the statement that comes next; raises Refused (DEADLINE_PASSED) where there is no time left for one."""
         if (ms := self._other_ms(connection)) is not None:
             async with deadline.cut():
                 await connection.let_statements_run(max(_STATEMENT_MS_MIN, int(ms * _SLACK)))
@@ -83,7 +85,7 @@ class Patience:
             else self._most_ms
         )
         if most < _STATEMENT_MS_MIN:
-            raise Refused(errors.DATABASE_BUSY)
+            raise Refused(errors.DEADLINE_PASSED)
         now = connection.statement_ms or self._opened_ms
         return None if most / 2 <= now <= most else most
 
@@ -95,3 +97,14 @@ def opened_ms(settings: Settings, *, for_commands: bool) -> int:
     return min(
         settings.statement_timeout_ms, max(_STATEMENT_MS_MIN, int(settings.command_deadline_ms * _SLACK))
     )
+
+
+def ends_the_session(error: BaseException) -> bool:
+    """Whether the server or the network ended the session (classes 08 and 57P, transaction timeout), or it broke here."""
+    state = getattr(error, "sqlstate", None) or ""
+    return isinstance(error, BROKEN) or state.startswith(("08", "57P")) or state in {"25P03", "25P04"}
+
+
+def is_unfit(error: BaseException) -> bool:
+    """Whether the server says of itself that it cannot do any work."""
+    return (getattr(error, "sqlstate", None) or "").startswith(_UNFIT)

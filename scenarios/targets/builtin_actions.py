@@ -54,7 +54,7 @@ _REFUSED: Final = {
     413: ("PAYLOAD_TOO_LARGE",),
     422: ("INVALID_BODY",),
     431: ("HEAD_TOO_LARGE",),
-    503: ("ADMISSION_REFUSED", "POOL_EXHAUSTED", "DATABASE_UNAVAILABLE", "DATABASE_BUSY"),
+    503: ("ADMISSION_REFUSED", "DEADLINE_PASSED", "POOL_EXHAUSTED", "DATABASE_UNAVAILABLE", "DATABASE_BUSY"),
 }
 _REFUSALS: Final = tuple(
     Rule(said="fail", status=status, code=code) for status, codes in _REFUSED.items() for code in codes

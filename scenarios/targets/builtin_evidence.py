@@ -20,10 +20,11 @@ REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "revision_conflict": ("RESOURCE_REVISION_CONFLICT",),
         "key_conflict": ("IDEMPOTENCY_FINGERPRINT_CONFLICT",),
         # Turned away because too much was asked at once; the service had not failed.
-        "shed": ("ADMISSION_REFUSED", "POOL_EXHAUSTED"),
+        "shed": ("ADMISSION_REFUSED", "DEADLINE_PASSED", "POOL_EXHAUSTED"),
         # Never stored under the key.
         "transient": (
             "ADMISSION_REFUSED",
+            "DEADLINE_PASSED",
             "POOL_EXHAUSTED",
             "DATABASE_UNAVAILABLE",
             "DATABASE_BUSY",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from service.database import Connection, Database
     from service.deadline import Deadline
+    from service.errors import Refusal
     from service.reservation.holds import Order
     from service.settings import Settings
 
@@ -93,7 +94,9 @@ class Together:
         loop = asyncio.get_running_loop()
         waiter = _Waiter(order, loop.create_future(), deadline.current())
         patience_seconds = deadline.work_seconds_left(self._patience_seconds)
-        waiter.deadline = loop.call_later(patience_seconds, _give_up, queue, waiter)
+        hurried = patience_seconds < self._patience_seconds
+        why = errors.DEADLINE_PASSED if hurried else errors.DATABASE_BUSY
+        waiter.deadline = loop.call_later(patience_seconds, _give_up, queue, waiter, why)
         queue.append(waiter)
         return await waiter.told
 
@@ -167,10 +170,10 @@ def _next(queue: _Queue, orders_max: int) -> list[_Waiter]:
     return batch
 
 
-def _give_up(queue: _Queue, waiter: _Waiter) -> None:
+def _give_up(queue: _Queue, waiter: _Waiter, why: Refusal) -> None:
     """End a wait that has lasted too long, before anything was done about it."""
     queue.remove(waiter)
-    _tell(waiter, Refused(errors.DATABASE_BUSY))
+    _tell(waiter, Refused(why))
 
 
 def _stop_clock(waiter: _Waiter) -> None:

@@ -70,11 +70,12 @@ def test_what_is_final_is_definite_and_what_may_pass_is_not_final() -> None:
         assert not (refusal.final and refusal.status >= 500)
     passing = (
         "ADMISSION_REFUSED",
+        "DEADLINE_PASSED",
         "POOL_EXHAUSTED",
         "IDEMPOTENCY_IN_PROGRESS",
         "IDEMPOTENCY_FINGERPRINT_CONFLICT",
     )
-    assert [REFUSALS[code].final for code in passing] == [False] * 4
+    assert [REFUSALS[code].final for code in passing] == [False] * 5
     assert all(REFUSALS[code].definite for code in passing)
     assert {code for code, refusal in REFUSALS.items() if not refusal.definite} == {
         "OUTCOME_UNKNOWN",

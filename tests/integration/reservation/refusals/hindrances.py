@@ -48,6 +48,13 @@ async def _(s: Scene) -> Shot:
     return Shot(by=impatient.person("alice"), path=f"/api/resources/{s.room}/holds")
 
 
+@scene("DEADLINE_PASSED")
+async def _(s: Scene) -> Shot:
+    hurried = await s.start(command_deadline_ms=300)
+    await s.lock_the_room()
+    return Shot(by=hurried.person("alice"), path=f"/api/resources/{s.room}/holds")
+
+
 @scene("OUTCOME_UNKNOWN")
 async def _(s: Scene) -> Shot:
     """The server ends the session that decides: its last word could have been a commit's, for all the node knows."""
