@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 
 from lastseat.account import temporary_folder
-from lastseat.children import Supervision
 from lastseat.errors import LabError
 from lastseat.leftovers import PREFIX
 from lastseat.proxy_source import VERSION, Source, find, obtain
+from lastseat.supervision import Supervision
 
 
 async def fetch() -> Source:

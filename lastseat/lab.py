@@ -15,7 +15,7 @@ import redis.asyncio as redis
 
 from lastseat import databases, elsewhere
 from lastseat.account import server_account, temporary_folder
-from lastseat.children import Child, Start, Supervision
+from lastseat.children import Child, Start
 from lastseat.errors import LabError
 from lastseat.leftovers import PREFIX
 from lastseat.ports import free_port
@@ -23,6 +23,7 @@ from lastseat.postgres import Postgres
 from lastseat.postgres_server import EmbeddedPostgres
 from lastseat.proxy_source import in_silence, obtain
 from lastseat.room import FOR_RUNS, FOR_SERVERS, check_disk
+from lastseat.supervision import Supervision
 from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
 from lastseat.valkey import EmbeddedValkey, Valkey
 from lastseat.waiting import call_off

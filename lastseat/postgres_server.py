@@ -17,7 +17,7 @@ import asyncpg
 import psutil
 
 from lastseat.account import Account, Bundle, reachable
-from lastseat.children import Child, Start, Supervision, tail
+from lastseat.children import Child, Start, tail
 from lastseat.errors import LabError
 from lastseat.family import gone, listens, living, stop_in_its_tracks
 from lastseat.ports import LOOPBACK, netloc, on_a_free_port
@@ -25,6 +25,8 @@ from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lastseat.supervision import Supervision
 
 INITDB_SECONDS = 30.0
 START_SECONDS = 30.0

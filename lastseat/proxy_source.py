@@ -20,7 +20,7 @@ from lastseat.errors import LabError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lastseat.children import Supervision
+    from lastseat.supervision import Supervision
 
 VERSION = "2.12.0"
 MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@v{VERSION}"

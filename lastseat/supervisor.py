@@ -208,7 +208,7 @@ class Supervisor:
 
 
 def main() -> None:
-    """Run as `supervise FD FOLDER MARKER`; see lastseat.children for the other side."""
+    """Run as `supervise FD FOLDER MARKER`; see lastseat.supervision for the other side."""
     descriptor, folder, marker = sys.argv[1:4]
     link = socket.socket(fileno=int(descriptor))
     os.set_inheritable(link.fileno(), False)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lastseat.account import Account, Bundle, reachable
-from lastseat.children import Child, Start, Supervision
+from lastseat.children import Child, Start
 from lastseat.family import listens
 from lastseat.ports import LOOPBACK, netloc, on_a_free_port
 from lastseat.waiting import until
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from lastseat.errors import LabError
     from lastseat.proxy_source import Source
+    from lastseat.supervision import Supervision
 
 START_SECONDS = 10.0
 _ANSWER_SECONDS = 2.0

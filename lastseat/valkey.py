@@ -16,7 +16,7 @@ import redis.asyncio as redis
 from redis.exceptions import BusyLoadingError, RedisError
 
 from lastseat.account import Account, Bundle, reachable
-from lastseat.children import Child, Start, Supervision, tail
+from lastseat.children import Child, Start, tail
 from lastseat.errors import LabError
 from lastseat.family import listens
 from lastseat.ports import LOOPBACK, netloc, on_a_free_port
@@ -24,6 +24,8 @@ from lastseat.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lastseat.supervision import Supervision
 
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0

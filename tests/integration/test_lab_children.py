@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from lastseat.children import Start, Supervision
+from lastseat.children import Start
 from lastseat.errors import LabError
+from lastseat.supervision import Supervision
 from lastseat.waiting import until
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pytest
 
 from chaos.network import Network
 from lastseat.account import server_account
-from lastseat.children import Supervision
 from lastseat.proxy_source import Source, obtain
+from lastseat.supervision import Supervision
 from lastseat.toxiproxy import start_toxiproxy
 
 if TYPE_CHECKING:
