@@ -41,11 +41,6 @@ CREATE VIEW ended AS
 SELECT e.kind, s.* FROM steps s JOIN ends e ON e.source = s.source AND e.state = s.state
 WHERE s.present AND s.commit_lsn > 0 AND s.before IS DISTINCT FROM s.state AND coalesce(s.reason, '') <> 'CLOSED';
 
--- Operations, each with the instant at which its key was first sent: whatever it is told was decided since then.
-CREATE VIEW attempts AS
-SELECT *, CASE WHEN key IS NULL THEN sent_ns ELSE min(sent_ns) OVER (PARTITION BY tenant, kind, key) END AS first_sent_ns
-FROM operations;
-
 -- When each end of a row was first asked for, by one who was not told that it had failed.
 CREATE VIEW asked AS
 SELECT kind, subject AS id, min(sent_ns) AS sent_ns FROM operations

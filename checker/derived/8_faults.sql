@@ -15,7 +15,7 @@ CREATE TABLE broken AS
 SELECT from_ns, max(until_ns) OVER (ORDER BY from_ns) AS until_ns FROM breakages;
 
 -- Every operation that was under way at no time while anything was broken that can touch an answer.
-CREATE TABLE undisturbed AS
+CREATE VIEW undisturbed AS
 WITH touched AS (
     SELECT from_ns, max(until_ns) OVER (ORDER BY from_ns) AS until_ns FROM breakages WHERE touches_answers
 )
@@ -24,9 +24,12 @@ WHERE coalesce(t.until_ns < coalesce(o.sent_ns, o.intended_ns), true);
 
 -- Every operation that was under way while Redis was broken, and at no time while anything else was. Whoever never had an
 -- answer was under way when it was sent; for how long nobody knows, and whatever broke later may be why.
-CREATE TABLE without_redis AS
+CREATE VIEW without_redis AS
 WITH asked AS (
     SELECT *, coalesce(sent_ns, intended_ns) AS left_ns, coalesce(done_ns, sent_ns, intended_ns) AS last_ns FROM operations
+    -- Between the first and the last breakage of Redis, if there is any: few or none are sorted then.
+    WHERE coalesce(done_ns, sent_ns, intended_ns) >= (SELECT min(from_ns) FROM breakages WHERE of_redis AND touches_answers)
+        AND coalesce(sent_ns, intended_ns) <= (SELECT max(until_ns) FROM breakages WHERE of_redis AND touches_answers)
 ),
 merged AS (
     SELECT of_redis, from_ns, max(until_ns) OVER (PARTITION BY of_redis ORDER BY from_ns) AS until_ns

@@ -15,24 +15,44 @@ WHERE o.outcome = 'ok' AND (o.kind = 'hold' AND coalesce(o.created, o.key) IS NO
 
 -- counter-examples
 WITH made_holds AS (SELECT id, image.resource AS resource, image.quantity AS quantity, image.key AS key FROM made WHERE made = 'holds'),
-by_key AS (SELECT key, arg_min(resource, id) AS resource, arg_min(quantity, id) AS quantity FROM made_holds GROUP BY key),
+-- Where an answer names nothing, its key does.
+by_key AS (
+    SELECT key, arg_min(resource, id) AS resource, arg_min(quantity, id) AS quantity FROM made_holds
+    WHERE key IN (SELECT key FROM operations WHERE kind = 'hold' AND outcome = 'ok' AND created IS NULL) GROUP BY key
+),
 -- One row that two buyers were told is theirs looks right in every count: rows alone cannot show it.
+often AS (
+    SELECT created FROM operations WHERE kind = 'hold' AND outcome = 'ok' AND owner IS NOT NULL AND created IS NOT NULL
+    GROUP BY created HAVING count(*) > 1
+),
 given AS (
     SELECT created AS id, count(DISTINCT (tenant, owner)) AS buyers FROM operations
-    WHERE kind = 'hold' AND outcome = 'ok' AND owner IS NOT NULL GROUP BY created
+    WHERE kind = 'hold' AND outcome = 'ok' AND owner IS NOT NULL AND created IN (FROM often) GROUP BY created
 ),
-senders AS (SELECT DISTINCT key, tenant, owner FROM operations WHERE kind = 'hold'),
 told AS (
-    SELECT o.op, o.kind, o.key, o.created, o.subject AS asked_resource, coalesce(o.quantity, 1) AS asked_quantity,
+    SELECT o.op, o.kind, o.key, o.tenant, o.owner, o.created, o.subject AS asked_resource, coalesce(o.quantity, 1) AS asked_quantity,
         coalesce(h.resource, k.resource) AS resource, coalesce(h.quantity, k.quantity, 1) AS quantity,
-        coalesce(h.id, k.key) IS NOT NULL AS stands, coalesce(g.buyers, 1) AS buyers,
-        o.owner IS NOT NULL AND h.key IS NOT NULL AND s.key IS NULL AS of_another
+        coalesce(h.id, k.key) IS NOT NULL AS stands, h.key AS bears
     FROM operations o
     LEFT JOIN made_holds h ON h.id = o.created
     LEFT JOIN by_key k ON k.key = o.key AND o.created IS NULL
-    LEFT JOIN given g ON g.id = o.created
-    LEFT JOIN senders s ON s.key = h.key AND s.owner = o.owner AND s.tenant IS NOT DISTINCT FROM o.tenant
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
+),
+-- Few of them need a second look.
+suspect AS (
+    SELECT *, owner IS NOT NULL AND bears <> coalesce(key, '') AS under_another_key FROM told
+    WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity OR created IN (FROM often) OR under_another_key
+),
+-- A buyer may have sent the key that the row bears some other time.
+strangers AS (
+    SELECT t.op FROM suspect t ANTI JOIN (
+        SELECT key, tenant, owner FROM operations WHERE kind = 'hold' AND key IN (SELECT bears FROM suspect)
+    ) s ON s.key = t.bears AND s.owner = t.owner AND s.tenant IS NOT DISTINCT FROM t.tenant
+    WHERE t.under_another_key
+),
+wrong AS (
+    SELECT t.*, coalesce(g.buyers, 1) AS buyers, t.op IN (FROM strangers) AS of_another
+    FROM suspect t LEFT JOIN given g ON g.id = t.created
 ),
 -- A hold that is live may be cleaned away once it is over, or by one of those who had sent its end and were not refused;
 -- never by itself. Where the clocks do not tell, they had sent it before.
@@ -40,7 +60,8 @@ vanished AS (
     SELECT s.id, min(s.commit_lsn) AS commit_lsn FROM (
         SELECT row_key, commit_lsn, commit_us, present, lag(id) OVER row_of AS id, lag(present) OVER row_of AS was,
             lag(state) OVER row_of AS before, lag(expires_us) OVER row_of AS expires_us
-        FROM trail.holds WINDOW row_of AS (PARTITION BY row_key ORDER BY commit_lsn, position)
+        FROM trail.holds WHERE row_key IN (SELECT row_key FROM trail.holds WHERE NOT present)
+        WINDOW row_of AS (PARTITION BY row_key ORDER BY commit_lsn, position)
     ) s
     JOIN transactions t ON t.commit_lsn = s.commit_lsn
     LEFT JOIN (SELECT id, min(sent_ns) AS sent_ns FROM asked WHERE kind IN ('confirm', 'cancel') GROUP BY id) a ON a.id = s.id
@@ -68,7 +89,7 @@ SELECT op, kind, created AS hold, key, CASE
         WHEN of_another THEN 'it was made under a key that this buyer never sent'
         ELSE 'its quantity is ' || quantity || ', asked for were ' || asked_quantity
     END AS but
-FROM told
+FROM wrong
 WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity OR buyers > 1 OR of_another
 UNION ALL
 SELECT o.op, o.kind, o.created, o.key, 'it was taken away before it was over, and nobody had asked for that'

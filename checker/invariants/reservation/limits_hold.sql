@@ -17,7 +17,7 @@ WITH persons AS (
     FROM made m JOIN operations o ON o.created = m.id AND o.outcome = 'ok' AND o.owner IS NOT NULL
         AND o.kind = CASE m.made WHEN 'holds' THEN 'hold' WHEN 'waitlist_entries' THEN 'join_waitlist' END
     WHERE m.image.owner IS NOT NULL
-    GROUP BY m.image.owner HAVING count(DISTINCT concat_ws('/', o.tenant, o.owner)) = 1
+    GROUP BY m.image.owner HAVING min(concat_ws('/', o.tenant, o.owner)) = max(concat_ws('/', o.tenant, o.owner))
 ),
 images AS (
     SELECT 'holds' AS source, row_key, commit_lsn, resource, owner, CASE

@@ -20,7 +20,7 @@ told AS (
         AND coalesce(p.tenant = m.image.tenant, true) AND p.kind = CASE m.made WHEN 'holds' THEN 'hold' ELSE 'join_waitlist' END
     WHERE m.made IN ('holds', 'waitlist_entries') AND m.image.key IS NOT NULL
 ),
-first_owners AS (SELECT source, id, min(who) AS who FROM told GROUP BY source, id HAVING count(DISTINCT who) = 1),
+first_owners AS (SELECT source, id, min(who) AS who FROM told GROUP BY source, id HAVING min(who) = max(who)),
 offers AS (SELECT DISTINCT id, entry, owner FROM commits.offers WHERE present),
 reservations AS (SELECT DISTINCT id, hold, offer, owner FROM commits.reservations WHERE present),
 owners AS (

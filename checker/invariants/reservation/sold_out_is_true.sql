@@ -18,13 +18,9 @@ WHERE o.kind = 'hold' AND o.outcome = 'fail' AND c.most >= coalesce(o.quantity, 
 -- counter-examples
 WITH refused AS (
     -- A replayed refusal was decided some time since its key was first sent.
-    SELECT o.op, o.key, o.subject AS resource, coalesce(o.quantity, 1) AS quantity, o.done_ns,
-        least(o.sent_ns, coalesce(f.sent_ns, o.sent_ns)) AS since_ns
-    FROM operations o
+    SELECT o.op, o.key, o.subject AS resource, coalesce(o.quantity, 1) AS quantity, o.done_ns, o.first_sent_ns AS since_ns
+    FROM attempts o
     JOIN refusals r ON r.meaning = 'sold_out' AND r.code = o.code
-    LEFT JOIN (
-        SELECT tenant, kind, key, min(sent_ns) AS sent_ns FROM operations WHERE key IS NOT NULL GROUP BY ALL
-    ) f ON f.tenant IS NOT DISTINCT FROM o.tenant AND f.kind = o.kind AND f.key = o.key
     WHERE o.kind = 'hold' AND o.outcome = 'fail'
 ),
 -- For each quantity that was refused: when there came to be, and ceased to be, certainly room for it.

@@ -12,3 +12,9 @@ WITH many AS (
 )
 SELECT o.*, o.op IN (SELECT op FROM answered) AS answered FROM operations o
 SEMI JOIN many m ON m.key = o.key AND m.kind = o.kind AND m.tenant IS NOT DISTINCT FROM o.tenant;
+
+-- Operations, each with the instant at which its key was first sent: whatever it is told was decided since then.
+CREATE VIEW attempts AS
+SELECT o.*, coalesce(f.sent_ns, o.sent_ns) AS first_sent_ns
+FROM operations o LEFT JOIN (SELECT tenant, kind, key, min(sent_ns) AS sent_ns FROM resent GROUP BY ALL) f
+    ON f.key = o.key AND f.kind = o.kind AND f.tenant IS NOT DISTINCT FROM o.tenant;
