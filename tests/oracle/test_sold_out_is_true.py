@@ -196,16 +196,11 @@ def test_free_seats_stay_certain_while_others_are_sold(run: Run) -> None:
     assert run.violated() == {NAME}
 
 
-def test_one_free_seat_is_no_room_for_two(run: Run) -> None:
-    freed(run, at=5, told=6)
+@pytest.mark.parametrize(("free", "violated"), [(1, set()), (2, {NAME})])
+def test_two_seats_have_room_where_two_are_free(run: Run, free: int, violated: set[str]) -> None:
+    freed(run, at=5, told=6, seats=free)
     run.refused("r", sent=7, done=8, key="k", quantity=2)
-    assert run.violated() == set()
-
-
-def test_two_free_seats_are_room_for_two(run: Run) -> None:
-    freed(run, at=5, told=6, seats=2)
-    run.refused("r", sent=7, done=8, key="k", quantity=2)
-    assert run.violated() == {NAME}
+    assert run.violated() == violated
 
 
 def test_a_closed_resource_has_no_room(run: Run) -> None:

@@ -9,18 +9,18 @@ import json
 import secrets
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from chaos.network import Network
+from chaos.network import Network, Toxic
 from lastseat.account import server_account
 from lastseat.proxy_source import Source, obtain
 from lastseat.supervision import Supervision
 from lastseat.toxiproxy import start_toxiproxy
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from chaos.network import Link
 
@@ -90,6 +90,18 @@ async def link(network: Network, upstream: Upstream) -> AsyncIterator[Link]:
     name = f"echo-{secrets.token_hex(4)}"
     yield await network.create(name, upstream.address)
     await network.delete(name)
+
+
+@pytest.fixture
+def put(network: Network, link: Link) -> Callable[..., Awaitable[None]]:
+    """Put a toxic named after its type on the link."""
+
+    async def add(
+        kind: str, stream: Literal["upstream", "downstream"] = "downstream", **attributes: int
+    ) -> None:
+        await network.add(link.name, Toxic(name=kind, type=kind, stream=stream, attributes=attributes))
+
+    return add
 
 
 class Client:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,53 +11,24 @@ from chaos.network import Toxic
 from tests.integration.waiting import until
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Awaitable, Callable
-
     from chaos.network import Link, Network
-
-    class Client(Protocol):
-        writer: asyncio.StreamWriter
-
-        async def read(self, most: int = ..., *, within_seconds: float = ...) -> bytes: ...
-        async def read_exactly(self, size: int) -> bytes: ...
-        async def echo(self, data: bytes) -> float: ...
-        async def silent_for(self, seconds: float) -> bool: ...
-
-    Dial = Callable[[Link], Awaitable[Client]]
-
-    class Upstream(Protocol):
-        received: bytearray
-        ended: Counter[str]
-        writers: list[asyncio.StreamWriter]
+    from tests.integration.proxy.conftest import Dialler, Upstream
 
 
-@pytest.fixture
-def put(network: Network, link: Link) -> Callable[..., Awaitable[None]]:
-    """Put a toxic named after its type on the link."""
-
-    async def add(
-        kind: str, stream: Literal["upstream", "downstream"] = "downstream", **attributes: int
-    ) -> None:
-        await network.add(link.name, Toxic(name=kind, type=kind, stream=stream, attributes=attributes))
-
-    return add
-
-
-async def test_bytes_pass_both_ways(link: Link, dial: Dial) -> None:
+async def test_bytes_pass_both_ways(link: Link, dial: Dialler) -> None:
     client = await dial(link)
     data = bytes(range(256)) * 2_000
     assert await client.echo(data) < 5.0
 
 
-async def test_ending_one_direction_ends_the_connection(link: Link, dial: Dial) -> None:
+async def test_ending_one_direction_ends_the_connection(link: Link, dial: Dialler) -> None:
     client = await dial(link)
     await client.echo(b"x")
     client.writer.write_eof()
     assert await client.read() == b""
 
 
-async def test_a_dead_upstream_accepts_and_then_ends(network: Network, dial: Dial) -> None:
+async def test_a_dead_upstream_accepts_and_then_ends(network: Network, dial: Dialler) -> None:
     link = await network.create("dead", "127.0.0.1:1")
     try:
         client = await dial(link)
@@ -67,7 +38,7 @@ async def test_a_dead_upstream_accepts_and_then_ends(network: Network, dial: Dia
 
 
 async def test_down_ends_open_connections_and_refuses_new_ones(
-    network: Network, link: Link, dial: Dial
+    network: Network, link: Link, dial: Dialler
 ) -> None:
     client = await dial(link)
     await client.echo(b"x")
@@ -77,7 +48,7 @@ async def test_down_ends_open_connections_and_refuses_new_ones(
         await dial(link)
 
 
-async def test_toxics_survive_down(network: Network, link: Link, dial: Dial, put: Any) -> None:
+async def test_toxics_survive_down(network: Network, link: Link, dial: Dialler, put: Any) -> None:
     await put("latency", latency=80)
     await network.cut(link.name)
     await network.restore(link.name)
@@ -85,7 +56,7 @@ async def test_toxics_survive_down(network: Network, link: Link, dial: Dial, put
 
 
 @pytest.mark.parametrize("stream", ["upstream", "downstream"])
-async def test_latency_delays_open_connections_too(link: Link, dial: Dial, put: Any, stream: str) -> None:
+async def test_latency_delays_open_connections_too(link: Link, dial: Dialler, put: Any, stream: str) -> None:
     client = await dial(link)
     assert await client.echo(b"x") < 0.08
     await put("latency", stream, latency=100)
@@ -93,7 +64,7 @@ async def test_latency_delays_open_connections_too(link: Link, dial: Dial, put: 
     assert await (await dial(link)).echo(b"x") >= 0.099
 
 
-async def test_latency_delays_chunks_side_by_side(link: Link, dial: Dial, put: Any) -> None:
+async def test_latency_delays_chunks_side_by_side(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("latency", latency=300)
     started = asyncio.get_running_loop().time()
@@ -104,7 +75,7 @@ async def test_latency_delays_chunks_side_by_side(link: Link, dial: Dial, put: A
     assert asyncio.get_running_loop().time() - started < 1.0
 
 
-async def test_jitter_spreads_the_delays(link: Link, dial: Dial, put: Any) -> None:
+async def test_jitter_spreads_the_delays(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("latency", latency=50, jitter=40)
     delays = [await client.echo(b"x") for _ in range(12)]
@@ -112,7 +83,7 @@ async def test_jitter_spreads_the_delays(link: Link, dial: Dial, put: Any) -> No
     assert max(delays) - min(delays) > 0.01
 
 
-async def test_removing_latency_loses_nothing(network: Network, link: Link, dial: Dial, put: Any) -> None:
+async def test_removing_latency_loses_nothing(network: Network, link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("latency", latency=5_000)
     client.writer.write(b"held")
@@ -122,14 +93,14 @@ async def test_removing_latency_loses_nothing(network: Network, link: Link, dial
     assert await client.echo(b"x") < 1.0
 
 
-async def test_bandwidth_throttles(link: Link, dial: Dial, put: Any) -> None:
+async def test_bandwidth_throttles(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("bandwidth", rate=100)
     assert 0.25 <= await client.echo(bytes(30_000)) < 3.0
 
 
 async def test_bandwidth_of_zero_stalls_until_removed(
-    network: Network, link: Link, dial: Dial, put: Any
+    network: Network, link: Link, dial: Dialler, put: Any
 ) -> None:
     client = await dial(link)
     await put("bandwidth", rate=0)
@@ -139,7 +110,9 @@ async def test_bandwidth_of_zero_stalls_until_removed(
     assert await client.read_exactly(4) == b"held"
 
 
-async def test_slow_close_delays_only_the_close(link: Link, dial: Dial, put: Any, upstream: Upstream) -> None:
+async def test_slow_close_delays_only_the_close(
+    link: Link, dial: Dialler, put: Any, upstream: Upstream
+) -> None:
     client = await dial(link)
     await put("slow_close", delay=300)
     assert await client.echo(b"x") < 0.25
@@ -150,7 +123,7 @@ async def test_slow_close_delays_only_the_close(link: Link, dial: Dial, put: Any
 
 
 async def test_timeout_drops_data_and_never_closes_at_zero(
-    link: Link, dial: Dial, put: Any, upstream: Upstream
+    link: Link, dial: Dialler, put: Any, upstream: Upstream
 ) -> None:
     client = await dial(link)
     await put("timeout", timeout=0)
@@ -160,7 +133,7 @@ async def test_timeout_drops_data_and_never_closes_at_zero(
 
 
 async def test_timeout_upstream_keeps_the_request_from_the_server(
-    link: Link, dial: Dial, put: Any, upstream: Upstream
+    link: Link, dial: Dialler, put: Any, upstream: Upstream
 ) -> None:
     client = await dial(link)
     await put("timeout", "upstream", timeout=0)
@@ -169,7 +142,7 @@ async def test_timeout_upstream_keeps_the_request_from_the_server(
     assert upstream.received == b""
 
 
-async def test_timeout_is_an_idle_timer(link: Link, dial: Dial, put: Any) -> None:
+async def test_timeout_is_an_idle_timer(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("timeout", timeout=600)
     for _ in range(6):
@@ -179,7 +152,7 @@ async def test_timeout_is_an_idle_timer(link: Link, dial: Dial, put: Any) -> Non
 
 
 async def test_removing_timeout_closes_idle_connections_too(
-    network: Network, link: Link, dial: Dial, put: Any
+    network: Network, link: Link, dial: Dialler, put: Any
 ) -> None:
     idle = await dial(link)
     await idle.echo(b"x")
@@ -189,7 +162,7 @@ async def test_removing_timeout_closes_idle_connections_too(
     assert await (await dial(link)).echo(b"x") < 1.0
 
 
-async def test_reset_peer_resets_connections_opened_since(link: Link, dial: Dial, put: Any) -> None:
+async def test_reset_peer_resets_connections_opened_since(link: Link, dial: Dialler, put: Any) -> None:
     await put("reset_peer", timeout=0)
     client = await dial(link)
     client.writer.write(b"x")
@@ -198,7 +171,7 @@ async def test_reset_peer_resets_connections_opened_since(link: Link, dial: Dial
 
 
 async def test_reset_peer_ends_older_connections_and_leaves_idle_ones(
-    link: Link, dial: Dial, put: Any
+    link: Link, dial: Dialler, put: Any
 ) -> None:
     older, idle = await dial(link), await dial(link)
     await older.echo(b"x")
@@ -209,7 +182,7 @@ async def test_reset_peer_ends_older_connections_and_leaves_idle_ones(
     assert await idle.silent_for(0.3)
 
 
-async def test_slicer_cuts_chunks_apart(link: Link, dial: Dial, put: Any) -> None:
+async def test_slicer_cuts_chunks_apart(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("slicer", average_size=10, size_variation=0, delay=20_000)
     started = asyncio.get_running_loop().time()
@@ -223,7 +196,7 @@ async def test_slicer_cuts_chunks_apart(link: Link, dial: Dial, put: Any) -> Non
     assert asyncio.get_running_loop().time() - started >= 0.1
 
 
-async def test_limit_data_closes_after_so_many_bytes(link: Link, dial: Dial, put: Any) -> None:
+async def test_limit_data_closes_after_so_many_bytes(link: Link, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("limit_data", bytes=6)
     await client.echo(b"abcd")
@@ -234,7 +207,7 @@ async def test_limit_data_closes_after_so_many_bytes(link: Link, dial: Dial, put
 
 
 async def test_limit_data_of_zero_loses_the_reply_after_the_work_was_done(
-    link: Link, dial: Dial, put: Any, upstream: Upstream
+    link: Link, dial: Dialler, put: Any, upstream: Upstream
 ) -> None:
     client = await dial(link)
     await put("limit_data", bytes=0)
@@ -243,14 +216,14 @@ async def test_limit_data_of_zero_loses_the_reply_after_the_work_was_done(
     assert upstream.received == b"work"
 
 
-async def test_the_server_learns_that_the_client_left(link: Link, dial: Dial, upstream: Upstream) -> None:
+async def test_the_server_learns_that_the_client_left(link: Link, dial: Dialler, upstream: Upstream) -> None:
     client = await dial(link)
     await client.echo(b"x")
     client.writer.close()
     await until(lambda: upstream.ended["connections"], "the end of the server's side", within_seconds=5)
 
 
-async def test_toxics_follow_one_another(link: Link, network: Network, dial: Dial, put: Any) -> None:
+async def test_toxics_follow_one_another(link: Link, network: Network, dial: Dialler, put: Any) -> None:
     client = await dial(link)
     await put("slicer", average_size=50, size_variation=0, delay=0)
     await put("latency", latency=100)
@@ -261,7 +234,7 @@ async def test_toxics_follow_one_another(link: Link, network: Network, dial: Dia
     assert await client.echo(bytes(500)) < 0.099
 
 
-async def test_no_toxicity_leaves_the_stream_alone(network: Network, link: Link, dial: Dial) -> None:
+async def test_no_toxicity_leaves_the_stream_alone(network: Network, link: Link, dial: Dialler) -> None:
     client = await dial(link)
     await network.add(link.name, Toxic(name="t", type="latency", attributes={"latency": 2_000}, toxicity=0.0))
     assert await client.echo(b"x") < 1.0
