@@ -15,6 +15,8 @@ from lastseat.workers import staffed
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    import asyncpg
+
     from chaos.fault import Reach
     from lastseat.nodes import Deployment
 
@@ -40,6 +42,15 @@ ENVIRONMENT = {
     "RESERVATION_NOTIFICATION_RETRY_MAX_SECONDS": "0.2",
     "RESERVATION_NOTIFICATION_TIMEOUT_MS": "400",
 }
+
+ENQUEUE = """
+INSERT INTO notification_outbox (tenant, delivery_id, kind, payload, next_attempt_at, created_at)
+SELECT 'demo', id, 'offer-created', '{"to": "buyer"}', clock_timestamp(), clock_timestamp() FROM unnest($1::text[]) AS id
+"""
+
+
+async def enqueue(sql: asyncpg.Connection, *deliveries: str) -> None:
+    await sql.execute(ENQUEUE, list(deliveries))
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,7 @@ from lastseat.reach import reach_of
 from lastseat.records import write_faults
 from lastseat.rejudging import EXIT_CODES
 from lastseat.workers import staffed
-from tests.integration.chaos.processes.conftest import ENVIRONMENT
-from tests.integration.chaos.processes.test_workers_and_providers import enqueue
+from tests.integration.chaos.processes.conftest import ENVIRONMENT, enqueue
 from tests.oracle.by_hand.run import Run
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,16 +12,14 @@ from pyarrow import parquet as pq
 
 from chaos.faults import Clock, CrashAt, ProviderFault, at, throughout
 from chaos.nemesis import Nemesis
-from chaos.parts import PartError
 from chaos.providers import ledger
-from chaos.providers.behaviour import Behaviour
 from checker.schemas import EFFECTS
 from lastseat.nodes import Deployer
 from lastseat.reach import reach_of
 from lastseat.records import write_effects
 from lastseat.waiting import until
 from lastseat.workers import dismiss, staffed
-from tests.integration.chaos.processes.conftest import ENVIRONMENT
+from tests.integration.chaos.processes.conftest import ENVIRONMENT, enqueue
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -32,11 +29,6 @@ if TYPE_CHECKING:
     from lastseat.lab import Lab
     from lastseat.nodes import Deployment
 
-ENQUEUE = """
-INSERT INTO notification_outbox (tenant, delivery_id, kind, payload, next_attempt_at, created_at)
-SELECT 'demo', id, 'offer-created', '{"to": "buyer"}', clock_timestamp(), clock_timestamp() FROM unnest($1::text[]) AS id
-"""
-
 
 @pytest.fixture
 async def sql(service: Deployment) -> AsyncIterator[asyncpg.Connection]:
@@ -44,10 +36,6 @@ async def sql(service: Deployment) -> AsyncIterator[asyncpg.Connection]:
     yield connection
     await connection.execute("TRUNCATE notification_outbox")
     await connection.close()
-
-
-async def enqueue(sql: asyncpg.Connection, *deliveries: str) -> None:
-    await sql.execute(ENQUEUE, list(deliveries))
 
 
 async def reached(sql: asyncpg.Connection, **wanted: str) -> dict[str, Any]:
@@ -148,55 +136,6 @@ async def test_a_provider_that_is_down_is_refused_and_caught_up_with_afterwards(
         await nemesis.play(time.monotonic_ns())
         assert (await reached(sql, down_1="DELIVERED"))["down_1"] > 1
     assert nemesis.records[0].error is None
-
-
-async def test_a_declined_id_stays_declined(service: Deployment) -> None:
-    desk = service.providers["notification"]
-    await desk.behave(Behaviour(does="decline", path="charges"))
-    assert await ask(desk.address, "POST", "/worker-x/charges", "pay-1") == (
-        "422",
-        '{"result":"declined","id":"pay-1"}',
-    )
-    assert await ask(desk.address, "POST", "/worker-x/refunds", "pay-2") == (
-        "200",
-        '{"result":"accepted","id":"pay-2"}',
-    )
-    await desk.behave(Behaviour())
-    assert await ask(desk.address, "POST", "/worker-x/charges", "pay-1") == (
-        "422",
-        '{"result":"declined","id":"pay-1"}',
-    )
-    assert await ask(desk.address, "GET", "/worker-x/effects/pay-1", "") == (
-        "200",
-        '{"result":"declined","id":"pay-1"}',
-    )
-    assert await ask(desk.address, "GET", "/worker-x/effects/pay-3", "") == (
-        "404",
-        '{"result":"unknown","id":"pay-3"}',
-    )
-    assert await ask(desk.address, "POST", "/worker-x/charges", "") == (
-        "400",
-        '{"result":"malformed","id":""}',
-    )
-
-
-async def test_nobody_outside_the_lab_is_killed(service: Deployment) -> None:
-    desk = service.providers["notification"]
-    with pytest.raises(PartError, match="no process of the lab is called 'init'"):
-        await desk.kill("init")
-    await desk.behave(Behaviour(does="kill_caller"))
-    assert await ask(desk.address, "POST", "/init/x", "kill-init") == ("", "")
-    met = await desk.behave(Behaviour())
-    assert met.killed == ("init was not killed: no process of the lab is called 'init'",)
-
-
-async def ask(address: tuple[str, int], method: str, path: str, key: str) -> tuple[str, str]:
-    reader, writer = await asyncio.open_connection(*address)
-    writer.write(f"{method} {path} HTTP/1.1\r\nIdempotency-Key: {key}\r\nContent-Length: 0\r\n\r\n".encode())
-    async with asyncio.timeout(10):
-        head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
-    writer.close()
-    return (head.split(" ")[1] if head else ""), body
 
 
 @asynccontextmanager
