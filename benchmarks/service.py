@@ -22,7 +22,7 @@ import tempfile
 import time
 import urllib.request
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pgbench
 from callers import BenchmarkError, call
-from machine import Neighbours
+from kinds import Kind, show
 
 from lastseat.errors import LabError
 from lastseat.lab import Lab
@@ -43,7 +43,7 @@ from scenarios.targets.builtin import TENANT, Builtin
 from service.reservation.holds import OPERATION, SQL
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from callers import Tally
 
@@ -55,37 +55,7 @@ CAPACITY: Final = 1_000_000
 POOL: Final = 16
 QUIET_CLIENTS: Final = 4  # a p99 of a queue that is always full is the queue's
 BREAKER_SECONDS: Final = 10.0
-GOAL_SEPARATE, GOAL_TOGETHER, GOAL_REDIS_MS = 0.6, 3.0, 5.0
-
-
-@dataclass(slots=True)
-class Kind:
-    """One thing that is measured: a name, how one round of it is had, and what its rounds came to."""
-
-    name: str
-    once: Callable[[], Awaitable[float]]
-    rounds: list[float] = field(default_factory=list)
-    node_micros: list[float] = field(default_factory=list)
-    all_micros: list[float] = field(default_factory=list)
-    others_cores: list[float] = field(default_factory=list)
-
-    async def play(self) -> None:
-        """Play one round more."""
-        neighbours = Neighbours()
-        self.rounds.append(await self.once())
-        own_cores, others_cores = neighbours.cores()
-        self.all_micros.append(own_cores / self.rounds[-1] * 1e6)
-        self.others_cores.append(others_cores)
-
-    def forget(self) -> None:
-        """Begin anew: what was played until now was for warming up."""
-        for each in (self.rounds, self.node_micros, self.all_micros, self.others_cores):
-            each.clear()
-
-    @property
-    def median(self) -> float:
-        """The median of its rounds."""
-        return statistics.median(self.rounds)
+GOAL_REDIS_MS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,29 +186,6 @@ def _metrics(port: int) -> str:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
         text: str = answer.read().decode()
         return text
-
-
-def show(measured: dict[str, Kind]) -> None:
-    """Print medians, rounds and ratios."""
-    print(f"{'':24} {'a second':>8} {'CPU a hold':>11} {'of it node':>11} {'others used':>12}   rounds")
-    for kind in measured.values():
-        cpu = f"{statistics.median(kind.all_micros):.0f} µs"
-        node = f"{statistics.median(kind.node_micros):.0f} µs" if kind.node_micros else ""
-        others = f"{statistics.median(kind.others_cores):.1f} cores"
-        rounds = " ".join(f"{each:.0f}" for each in kind.rounds)
-        print(f"{kind.name:24} {kind.median:8.0f} {cpu:>11} {node:>11} {others:>12}   {rounds}")
-    print()
-    for name, over, under, goal in (
-        ("separate commits, hot row, of pgbench", "hot", "pgbench hot", GOAL_SEPARATE),
-        ("separate commits, spread, of pgbench", "spread", "pgbench spread", GOAL_SEPARATE),
-        ("decided together, hot row, of separate commits", "together", "hot", GOAL_TOGETHER),
-        ("decided together, hot row, of pgbench", "together", "pgbench hot", None),
-    ):
-        pairs = zip(measured[over].rounds, measured[under].rounds, strict=True)
-        each = sorted(ours / theirs for ours, theirs in pairs)
-        goal_text = "" if goal is None else f", goal ≥ {goal:g}"
-        ratio = measured[over].median / measured[under].median
-        print(f"{name:48} {ratio:5.2f}   (rounds {each[0]:.2f} to {each[-1]:.2f}{goal_text})")
 
 
 def show_redis(there: list[float], gone: list[float]) -> None:
