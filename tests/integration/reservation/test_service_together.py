@@ -10,8 +10,8 @@ import asyncpg
 import pytest
 
 from service.reservation import holds
-from service.reservation.holds import Order
 from service.reservation.together import take_together
+from tests.integration.reservation.rivals import an_order
 
 LEFT_BEHIND = (
     "SELECT occupied_count, revision FROM resources WHERE id = $1",
@@ -22,12 +22,6 @@ LEFT_BEHIND = (
        FROM idempotency_records JOIN idempotency_answers ON record_id = id
        WHERE key LIKE $1::bigint || '-%' ORDER BY place""",
 )
-
-
-def an_order(room: int, key: str, **more: Any) -> Order:
-    return Order(
-        **({"tenant": "demo", "owner_digest": f"owner of {key}", "key": key, "resource": room} | more)
-    )
 
 
 def told(answer: Any) -> Any:

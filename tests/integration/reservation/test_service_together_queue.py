@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 import pytest
 
-from service.errors import Refused
-from service.reservation import holds, together
-from service.reservation.holds import Order
-from service.reservation.together import Together
+from tests.integration.reservation.rivals import locked, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
 COMMITS = "SELECT count(DISTINCT xmin::text) FROM idempotency_answers"
-
-
-def an_order(room: int, key: str, **more: Any) -> Order:
-    return Order(
-        **({"tenant": "demo", "owner_digest": f"owner of {key}", "key": key, "resource": room} | more)
-    )
-
-
-@pytest.fixture
-def queue(pool: Any, make_settings: Callable[..., Any]) -> Together:
-    return Together(pool, make_settings())
-
-
-@asynccontextmanager
-async def locked(sql: Any, room: int) -> AsyncIterator[None]:
-    """Keep everybody from deciding about the resource."""
-    async with sql.transaction():
-        await sql.execute("SELECT FROM resources WHERE id = $1 FOR NO KEY UPDATE", room)
-        yield
 
 
 @pytest.fixture
@@ -52,16 +28,6 @@ def under_way(until: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
         await until(are, f"{calls} calls under way")
 
     return wait
-
-
-async def waiting(until: Callable[..., Any], sql: Any, sessions: int = 1) -> None:
-    """Wait until so many sessions wait for the row; in a transaction only the view of locks does not stand still."""
-    asked = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-
-    async def are() -> bool:
-        return bool(await sql.fetchval(asked) == sessions)
-
-    await until(are, f"{sessions} sessions that wait for the row")
 
 
 async def test_ten_rivals_for_the_last_seat_need_two_commits(
@@ -179,22 +145,6 @@ async def test_twins_and_rivals_at_two_nodes_never_meet_a_deadlock(
         assert await sql.fetchval("SELECT occupied_count FROM resources WHERE id = $1", room) == 12
 
 
-async def test_one_that_the_server_cannot_take_fails_alone(
-    queue: Together, room: Any, sql: Any, until: Callable[..., Any]
-) -> None:
-    seats = await room(9)
-    async with locked(sql, seats):
-        calls = [
-            asyncio.ensure_future(queue.decide(an_order(seats, key))) for key in ("a", "b", "c\x00", "d")
-        ]
-        await waiting(until, sql)
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-
-    assert [getattr(answer, "status", None) for answer in answers] == [201, 201, None, 201]
-    assert isinstance(answers[2], asyncpg.PostgresError)
-    assert await sql.fetchval("SELECT occupied_count FROM resources") == 3
-
-
 async def test_a_lost_commit_is_unknown_to_all_of_it_and_their_keys_tell(
     start: Callable[..., Any], under_way: Any, sql: Any, until: Callable[..., Any]
 ) -> None:
@@ -234,67 +184,3 @@ async def test_a_wait_that_lasts_too_long_ends_for_certain_and_pins_nothing(
     again = await service.person("p0").post(path, {}, key="k0")
     assert (again.status, again.headers["idempotency-replayed"]) == (201, "false")
     assert await sql.fetchval("SELECT occupied_count FROM resources") == 2
-
-
-@pytest.mark.parametrize("vanishing", [0, 2], ids=["the one in front", "one who waits"])
-async def test_a_client_that_vanishes_harms_nobody(
-    vanishing: int, queue: Together, room: Any, sql: Any, until: Callable[..., Any]
-) -> None:
-    seats = await room(9)
-    async with locked(sql, seats):
-        calls = [asyncio.ensure_future(queue.decide(an_order(seats, f"k{n}"))) for n in range(5)]
-        await waiting(until, sql)
-        calls[vanishing].cancel()
-        await asyncio.wait([calls[vanishing]])
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-
-    assert isinstance(answers.pop(vanishing), asyncio.CancelledError)
-    assert [answer.status for answer in answers if not isinstance(answer, BaseException) and answer] == [
-        201
-    ] * 4
-    # What was sent for the one in front is still decided; one who waits had nothing sent.
-    await until(
-        lambda: sql.fetchval("SELECT count(*) = $1 FROM holds", 5 if vanishing == 0 else 4), "the holds"
-    )
-
-
-async def test_a_client_that_vanishes_while_it_is_decided_finds_its_answer_later(
-    queue: Together, room: Any, sql: Any, until: Callable[..., Any]
-) -> None:
-    seats = await room(9)
-    async with locked(sql, seats):
-        calls = [asyncio.ensure_future(queue.decide(an_order(seats, f"k{n}"))) for n in range(4)]
-        await waiting(until, sql)
-        calls[0].cancel()
-        await asyncio.wait([calls[0]])
-        await waiting(until, sql, 2)  # it too, and the three others in one statement
-        calls[2].cancel()
-        await asyncio.wait([calls[2]])
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-
-    assert [getattr(answer, "status", None) for answer in answers] == [None, 201, None, 201]
-    assert await holds.take(sql, an_order(seats, "k2")) is None
-    assert await sql.fetchval("SELECT count(*) FROM holds WHERE idempotency_key = 'k2'") == 1
-
-
-async def test_who_finds_nobody_in_front_is_decided_by_the_plain_statement(
-    queue: Together, room: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seats, hall = await room(9), await room(9)
-    monkeypatch.setattr(together, "take_together", None)
-    for n in range(3):
-        pair = await asyncio.gather(
-            queue.decide(an_order(seats, f"s{n}")), queue.decide(an_order(hall, f"h{n}"))
-        )
-        assert [answer.status for answer in pair if answer] == [201, 201]
-    assert not queue._queues
-
-
-async def test_a_node_without_a_database_tells_everyone(make_settings: Callable[..., Any], pool: Any) -> None:
-    queue = Together(pool, make_settings())
-    await pool.close()
-    calls = await asyncio.gather(
-        *(queue.decide(an_order(1, f"k{n}")) for n in range(4)), return_exceptions=True
-    )
-    assert [type(outcome) for outcome in calls] == [Refused] * 4
-    assert not queue._queues
