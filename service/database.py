@@ -116,8 +116,8 @@ class Database:
             lent = await self._pool.acquire(timeout=left_seconds)
         except TimeoutError:
             # Not those in use: on a busy machine one may have come back between the deadline and this line.
-            full = self.open_connections >= self._connections_max
-            if full:
+            # Nor all: while one that was cut is opened again, those who wait still wait for the others'.
+            if self.open_connections * 2 > self._connections_max:
                 raise Refused(errors.POOL_EXHAUSTED) from None
             hurried = left_seconds < patience_seconds
             raise Refused(errors.DEADLINE_PASSED if hurried else errors.DATABASE_UNAVAILABLE) from None
