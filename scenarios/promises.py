@@ -60,5 +60,8 @@ ADVICE: Final = ("permits_return", "no_immortal_keys")
 WITHOUT_ADVICE: Final = ("answers_without_redis",)
 """Where Redis is broken while nothing else is: whoever asks is answered as ever."""
 
+ADVICE_AGAIN: Final = ("redis_is_asked_again",)
+"""Where the load goes on for two and a half seconds after Redis has come back: every node asks it as before."""
+
 RECOVERY: Final = ("recovers_after_heal",)
 """Where the load goes on for a second after something was healed."""

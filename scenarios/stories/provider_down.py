@@ -18,15 +18,17 @@ SCENARIO = Scenario(
         "last attempt and kept as such; what comes later is delivered once the provider is back. Selling seats "
         "goes on throughout."
     ),
-    sale=Sale(resources=3, capacity=6, lease_seconds=1.5, offer_seconds=0.7),
-    # Dawdlers let their offers lapse, so that there is something to tell all the time.
+    sale=Sale(resources=3, capacity=6, lease_seconds=3.0, hold_seconds=1.0, offer_seconds=0.5),
+    # Dawdlers let their holds and offers lapse, so that there is something to tell all the time.
     workers={"notifier": 2, "expiry": 1},
+    # Five attempts are over within a second.
+    settings={"RESERVATION_NOTIFICATION_RETRY_MAX_SECONDS": "0.2"},
     crowd=Crowd(
-        habits={"fickle": 0.35, "waiter": 0.1, "dawdler": 0.5, "eager": 0.05},
+        habits={"fickle": 0.42, "waiter": 0.05, "dawdler": 0.5, "eager": 0.03},
         # A second of buyers comes after the provider is back, on however quick a machine.
-        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=4.8),
+        arrivals=burst(36, within=0.3) + steady(rate=20, seconds=3.6),
     ),
-    faults=(at(seconds=0.2, inject=ProviderFault("notification", "down"), heal_after=3.4),),
+    faults=(at(seconds=0.2, inject=ProviderFault("notification", "down"), heal_after=2.4),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
     assumptions=(
         landed("provider"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Rollback, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import ADVICE, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
+from scenarios.promises import ADVICE, ADVICE_AGAIN, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -22,10 +22,18 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.8, "double_clicker": 0.2},
-        arrivals=burst(20, within=0.3) + steady(rate=60, seconds=3.2),
+        arrivals=burst(20, within=0.3) + steady(rate=60, seconds=3.8),
     ),
     faults=(at(seconds=0.5, inject=Rollback("redis", lost_ms=500)),),
-    invariants=(*LEDGER, *ADVICE, *SCARCITY, *WITHOUT_ADVICE, *RECOVERY, "replay_is_identical"),
+    invariants=(
+        *LEDGER,
+        *ADVICE,
+        *SCARCITY,
+        *WITHOUT_ADVICE,
+        *ADVICE_AGAIN,
+        *RECOVERY,
+        "replay_is_identical",
+    ),
     assumptions=(
         landed("rollback"),
         in_flight_together(at_least=2),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, at
 from checker.assumptions import happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import ADVICE, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
+from scenarios.promises import ADVICE, ADVICE_AGAIN, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -22,16 +22,16 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
-        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=5.0),
+        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.5),
     ),
-    faults=(at(seconds=0.8, inject=Cut("redis"), heal_after=1.2),),
+    faults=(at(seconds=0.5, inject=Cut("redis"), heal_after=1.2),),
     invariants=(
         *LEDGER,
         *ADVICE,
         *SCARCITY,
         *WITHOUT_ADVICE,
+        *ADVICE_AGAIN,
         *RECOVERY,
-        "redis_is_asked_again",
         "replay_is_identical",
     ),
     assumptions=(

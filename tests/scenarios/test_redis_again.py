@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from scenarios import registry
 from tests.scenarios.conftest import lastseat
 
 if TYPE_CHECKING:
@@ -14,20 +15,24 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
+STORIES = tuple(name for name in registry.names() if "redis_is_asked_again" in registry.find(name).invariants)
 
+
+@pytest.mark.parametrize("name", STORIES)
 def test_a_service_that_stays_away_from_redis_violates_it_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RESERVATION_BREAKER_OPEN_MS", "60000")
-    ran = lastseat("run", "redis_outage", runs=tmp_path)
+    ran = lastseat("run", name, runs=tmp_path)
     assert ran.code == 1, ran.said
     assert "redis_is_asked_again violated" in ran.said
     assert "at the slowest node: never" in (ran.folder / "summary.md").read_text()
 
 
 @pytest.mark.catalogue
-def test_the_healthy_service_is_back_within_two_seconds(catalogue: dict[str, Any]) -> None:
-    summary = (catalogue["redis_outage"].folder / "summary.md").read_text()
+@pytest.mark.parametrize("name", STORIES)
+def test_the_healthy_service_is_back_within_two_seconds(name: str, catalogue: dict[str, Any]) -> None:
+    summary = (catalogue[name].folder / "summary.md").read_text()
     told = re.search(r"at the slowest node: ([\d.,]+) ms after healing", summary)
     assert told, summary
     assert float(told[1].replace(",", "")) < 2_000
