@@ -7,7 +7,7 @@ from dataclasses import replace
 from chaos.faults import Cut, Restart, at
 from checker.assumptions import happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
-from scenarios.promises import ADVICE, LEDGER, REFUSALS
+from scenarios.promises import ADVICE, ADVICE_AGAIN, LEDGER, REFUSALS
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99, recovers
 
@@ -20,14 +20,14 @@ SCENARIO = Scenario(
     sale=Sale(resources=4, capacity=25),
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
-        habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=3.4)
+        habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=4.9)
     ),
     faults=(
-        at(seconds=0.3, inject=Cut("redis"), heal_after=2.6),
-        at(seconds=0.6, inject=Restart("node-a")),
-        at(seconds=1.7, inject=Restart("node-b")),
+        at(seconds=0.1, inject=Cut("redis"), heal_after=2.3),
+        at(seconds=0.2, inject=Restart("node-a")),
+        at(seconds=1.3, inject=Restart("node-b")),
     ),
-    invariants=(*LEDGER, *ADVICE, *REFUSALS),
+    invariants=(*LEDGER, *ADVICE, *ADVICE_AGAIN, *REFUSALS),
     assumptions=(
         landed("cut", "restart"),
         happened("hold:ok", "hold:fail", "confirm:ok"),

@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.8, "double_clicker": 0.2},
-        arrivals=burst(20, within=0.3) + steady(rate=60, seconds=3.8),
+        arrivals=burst(20, within=0.3) + steady(rate=60, seconds=4.2),
     ),
     faults=(at(seconds=0.5, inject=Rollback("redis", lost_ms=500)),),
     invariants=(
