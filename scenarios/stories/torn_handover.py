@@ -18,12 +18,12 @@ SCENARIO = Scenario(
         "instant it dies, with nothing committed. Nobody may be told of an offer that was never made. The number that "
         "the notice had is lost for ever, and whatever comes after it must be sent all the same."
     ),
-    sale=Sale(resources=3, capacity=6, hold_seconds=1.0, offer_seconds=0.25, lease_seconds=1.5),
+    sale=Sale(resources=3, capacity=6, hold_seconds=1.0, offer_seconds=0.3, lease_seconds=1.5),
     # Both sweepers die so, the second once it has taken over; they are started again after the rush.
     workers={"notifier": 2, "expiry": 2},
     crowd=Crowd(
-        habits={"fickle": 0.5, "waiter": 0.1, "dawdler": 0.4},
-        arrivals=burst(28, within=0.4) + steady(rate=25, seconds=2.0),
+        habits={"fickle": 0.5, "waiter": 0.15, "dawdler": 0.35},
+        arrivals=burst(40, within=0.3) + steady(rate=25, seconds=2.0),
     ),
     faults=(throughout(inject=CrashAt("worker-expiry", "service.reservation.outbox:enqueue:after:2")),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY, *DELIVERY),
