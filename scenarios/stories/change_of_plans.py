@@ -23,7 +23,7 @@ SCENARIO = Scenario(
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
         habits={"couple": 0.4, "waverer": 0.3, "waiter": 0.1, "picky": 0.2},
-        arrivals=burst(60, within=0.4) + steady(rate=40, seconds=2.6),
+        arrivals=burst(60, within=0.4) + steady(rate=40, seconds=2.2),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY),
     assumptions=(

@@ -21,7 +21,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=30, lease_seconds=3.0),
     crowd=Crowd(
         habits={"retrier": 0.8, "double_clicker": 0.2},
-        arrivals=burst(20, within=0.3) + steady(rate=40, seconds=3.8),
+        arrivals=burst(20, within=0.3) + steady(rate=40, seconds=3.5),
     ),
     faults=every(seconds=1.2, first=0.5, until=2.0, inject=LostReply("pg"), heal_after=0.5),
     invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY),

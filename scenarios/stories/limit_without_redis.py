@@ -21,7 +21,7 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"bot": 0.6, "twin_clicker": 0.2, "eager": 0.2},
-        arrivals=burst(16, within=0.2) + steady(rate=14, seconds=2.6),
+        arrivals=burst(16, within=0.2) + steady(rate=14, seconds=2.4),
     ),
     faults=(at(seconds=0.5, inject=Cut("redis"), heal_after=1.2),),
     invariants=(*LEDGER, *REFUSALS, *WITHOUT_ADVICE, "limits_hold"),

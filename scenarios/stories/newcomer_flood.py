@@ -21,7 +21,7 @@ SCENARIO = Scenario(
     workers={"notifier": 1},
     crowd=Crowd(
         habits={"fickle": 0.3, "waiter": 0.3, "newcomer": 0.4},
-        arrivals=burst(80, within=0.3) + steady(rate=60, seconds=2.0),
+        arrivals=burst(80, within=0.3) + steady(rate=60, seconds=1.7),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE),
     assumptions=(

@@ -23,7 +23,7 @@ SCENARIO = Scenario(
     crowd=Crowd(
         habits={"retrier": 0.7, "twin_clicker": 0.3},
         # The burst is faster than a node can answer, so that commands are in its hands when it is killed.
-        arrivals=steady(rate=40, seconds=2.8) + burst(120, within=0.04).after(0.58),
+        arrivals=steady(rate=40, seconds=2.5) + burst(120, within=0.04).after(0.58),
     ),
     faults=(at(seconds=0.6, inject=Kill("node-a"), heal_after=0.8),),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),

@@ -24,7 +24,7 @@ SCENARIO = Scenario(
         habits={"retrier": 0.6, "twin_clicker": 0.4},
         # The second burst is faster than a node can answer, the more so over a slow link: permits are in its hands when
         # it is killed.
-        arrivals=burst(20, within=0.12) + burst(60, within=0.06).after(0.12) + steady(rate=50, seconds=2.6),
+        arrivals=burst(20, within=0.12) + burst(60, within=0.06).after(0.12) + steady(rate=50, seconds=2.3),
     ),
     faults=(
         at(seconds=0.02, inject=Latency("pg-a", ms=40), heal_after=0.9),

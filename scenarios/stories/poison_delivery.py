@@ -21,7 +21,7 @@ SCENARIO = Scenario(
     workers={"notifier": 2},
     crowd=Crowd(
         habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
-        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=2.0),
+        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=1.7),
     ),
     faults=(at(seconds=0.5, inject=ProviderFault("notification", "refuse", times=3), heal_after=1.0),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),

@@ -25,7 +25,7 @@ SCENARIO = Scenario(
         "RESERVATION_POOL_ACQUIRE_MS": "150",
     },
     crowd=Crowd(
-        habits={"eager": 0.6, "canceller": 0.2, "retrier": 0.2}, arrivals=steady(rate=70, seconds=3.4)
+        habits={"eager": 0.6, "canceller": 0.2, "retrier": 0.2}, arrivals=steady(rate=70, seconds=3.1)
     ),
     faults=(at(seconds=0.8, inject=Latency("pg", ms=60), heal_after=1.0),),
     invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY),

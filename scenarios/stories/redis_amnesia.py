@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"twin_clicker": 0.5, "eager": 0.3, "canceller": 0.2},
-        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=2.6),
+        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=2.3),
     ),
     faults=every(seconds=0.4, first=0.3, until=2.5, inject=Flush("redis")),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),

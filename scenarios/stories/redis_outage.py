@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
-        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.5),
+        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.2),
     ),
     faults=(at(seconds=0.5, inject=Cut("redis"), heal_after=1.2),),
     invariants=(

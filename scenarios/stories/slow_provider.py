@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     workers={"notifier": 2},
     crowd=Crowd(
         habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
-        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=2.0),
+        arrivals=burst(40, within=0.3) + steady(rate=30, seconds=1.7),
     ),
     faults=(at(seconds=0.2, inject=ProviderFault("notification", "late", by_ms=250), heal_after=2.0),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
