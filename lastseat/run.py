@@ -20,7 +20,7 @@ from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
-from lastseat.waiting import call_off
+from lastseat.waiting import both, call_off
 from lastseat.workers import dismiss, staffed
 from reports.wording import counted
 from scenarios import history
@@ -67,9 +67,13 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         page = await leaving.enter_async_context(paged(course))
         spawn, sockets = page.spawn if page else course.lab.spawn, course.lab.supervision.folder
         load = await leaving.enter_async_context(Load(spawn, within=sockets))
-        trail = await leaving.enter_async_context(Trail.open(dsn, keys(target), folder))
+        trail, (deployer, service) = await both(
+            leaving.enter_async_context(Trail.open(dsn, keys(target), folder)),
+            leaving.enter_async_context(deployed(course, dsn)),
+        )
         watch = await leaving.enter_async_context(watching(dsn, folder))
-        service = await leaving.enter_async_context(deployed(course, dsn))
+        # A worker writes as soon as it runs, and all that it writes belongs into the trail.
+        await leaving.enter_async_context(staffed(deployer, service, scenario.workers, folder))
         goes = "goes" if scenario.sale.resources == 1 else "go"
         progress.phase(f"{counted(scenario.sale.resources, 'resource')} {goes} on sale")
         stage = await target.prepare(
@@ -201,8 +205,8 @@ async def watching(dsn: str, folder: Path) -> AsyncIterator[Watch]:
 
 
 @asynccontextmanager
-async def deployed(course: Course, dsn: str) -> AsyncIterator[Deployment]:
-    """Run the service's nodes and workers while the block runs, and end them before the database goes."""
+async def deployed(course: Course, dsn: str) -> AsyncIterator[tuple[Deployer, Deployment]]:
+    """Run the service's nodes while the block runs, and end them before the database goes."""
     deployer = Deployer(
         lab=course.lab,
         environment=course.environment,
@@ -210,11 +214,8 @@ async def deployed(course: Course, dsn: str) -> AsyncIterator[Deployment]:
         proxied=course.proxied,
         faults=course.faults,
     )
-    async with (
-        deployer.deploy(dsn, course.scenario.nodes) as service,
-        staffed(deployer, service, course.scenario.workers, course.folder),
-    ):
-        yield service
+    async with deployer.deploy(dsn, course.scenario.nodes) as service:
+        yield deployer, service
 
 
 def keys(target: Target) -> dict[str, tuple[str, ...]]:

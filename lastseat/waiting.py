@@ -7,12 +7,14 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable, Collection, Coroutine
     from typing import Any
 
     from lastseat.errors import LabError
 
 Answer = TypeVar("Answer")
+First = TypeVar("First")
+Second = TypeVar("Second")
 
 
 async def call_off(tasks: Collection[asyncio.Task[Any]], *, within_seconds: float) -> None:
@@ -53,3 +55,15 @@ async def until(
                 return answer
         await asyncio.sleep(every_seconds)
     raise failing(problem)
+
+
+async def both(
+    first: Coroutine[Any, Any, First], second: Coroutine[Any, Any, Second]
+) -> tuple[First, Second]:
+    """Wait for two things at once; where one fails, the other is broken off, and its error is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            one, two = group.create_task(first), group.create_task(second)
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return one.result(), two.result()
