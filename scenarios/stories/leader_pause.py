@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "elected and carries on; then the first wakes up and believes that it still leads. Nothing that it does "
         "from then on may count."
     ),
-    sale=Sale(resources=3, capacity=6, hold_seconds=0.8, offer_seconds=0.4, lease_seconds=1.2),
+    sale=Sale(resources=3, capacity=8, hold_seconds=0.8, offer_seconds=0.4, lease_seconds=1.2),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
         habits={"dawdler": 0.35, "latecomer": 0.3, "waiter": 0.35},

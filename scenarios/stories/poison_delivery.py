@@ -20,10 +20,10 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
     workers={"notifier": 2},
     crowd=Crowd(
-        habits={"fickle": 0.45, "waiter": 0.35, "eager": 0.2},
+        habits={"fickle": 0.65, "waiter": 0.3, "eager": 0.05},
         arrivals=burst(40, within=0.3) + steady(rate=30, seconds=1.7),
     ),
-    faults=(at(seconds=0.5, inject=ProviderFault("notification", "refuse", times=3), heal_after=1.0),),
+    faults=(at(seconds=0.2, inject=ProviderFault("notification", "refuse", times=3), heal_after=1.3),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
     assumptions=(
         landed("provider"),
