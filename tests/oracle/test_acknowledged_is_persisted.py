@@ -54,6 +54,15 @@ def test_a_hold_made_for_somebody_who_never_heard_of_it_is_not_this_buyers(run: 
     assert run.violated() == {NAME}
 
 
+@pytest.mark.parametrize(("bears", "violated"), [("", set()), ("k1", {NAME})])
+def test_a_hold_told_to_who_sent_no_key_bears_none(run: Run, bears: str, violated: set[str]) -> None:
+    run.resource("r", capacity=1)
+    run.commit(2, run.told_of(run.held("h1", "r"), idempotency_key=bears), run.counted("r", 1))
+    run.operation("hold", "r", sent=1, done=None, key="k1", outcome="info")
+    run.operation("hold", "r", sent=1, done=4, key=None, created="h1")
+    assert {NAME} & run.violated() == violated
+
+
 def test_a_buyer_who_asks_twice_is_told_of_the_same_hold(run: Run) -> None:
     run.resource("r", capacity=1)
     run.sold("h1", "r", sent=1, commit=2, done=3, count=1, key="k")

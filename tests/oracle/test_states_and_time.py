@@ -8,6 +8,7 @@ import pytest
 
 from checker.verdict import Judgement
 from tests.oracle.by_hand.instants import printed_at
+from tests.oracle.by_hand.target import Change
 
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
@@ -69,6 +70,13 @@ def test_an_ended_row_may_be_cleaned_away_and_its_key_used_anew(plane: Plane) ->
     plane.commit(7, plane.hold("h1", quantity=1), plane.counted("r", 1))
     assert plane.judged(STATES) is Judgement.VALID
     assert plane.judged(TERMINAL) is Judgement.VALID
+
+
+def test_an_ended_row_that_is_replaced_within_one_transaction_is_caught(plane: Plane) -> None:
+    sale(plane)
+    plane.commit(5, plane.hold("h1", state="EXPIRED"), plane.counted("r", 0))
+    plane.commit(6, plane.removed("h1"), Change("holds", "I", plane.hold("h1", state="ACTIVE").row))
+    assert plane.judged(TERMINAL) is Judgement.INVALID
 
 
 def test_a_stored_answer_that_is_overwritten_is_caught(plane: Plane) -> None:

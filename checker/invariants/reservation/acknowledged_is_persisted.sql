@@ -38,7 +38,7 @@ told AS (
     LEFT JOIN by_key k ON k.key = o.key AND o.created IS NULL
     WHERE o.kind = 'hold' AND o.outcome = 'ok' AND coalesce(o.created, o.key) IS NOT NULL
 ),
--- Few of them need a second look.
+-- Few of them need a second look. A row that bears an empty key was made without one.
 suspect AS (
     SELECT *, owner IS NOT NULL AND bears <> coalesce(key, '') AS under_another_key FROM told
     WHERE NOT stands OR resource <> asked_resource OR quantity <> asked_quantity OR created IN (FROM often) OR under_another_key

@@ -13,8 +13,10 @@ WHERE s.present AND s.source <> 'resources' AND s.state NOT IN (SELECT before FR
 -- A row that is cleaned away is not changed, and one that is made anew under its key is another.
 WITH over AS (
     -- Few rows are written again after their end, and the others cannot have changed.
-    SELECT s.source AS kind, s.row_key FROM steps s
-    WHERE s.present AND s.before IS NOT NULL AND NOT EXISTS (FROM moves m WHERE m.source = s.source AND m.before = s.before)
+    SELECT kind, row_key FROM (
+        SELECT source AS kind, row_key, commit_lsn, NOT EXISTS (FROM moves m WHERE m.source = s.source AND m.before = s.state) AS ended
+        FROM steps s WHERE present
+    ) GROUP BY kind, row_key HAVING max(commit_lsn) > min(commit_lsn) FILTER (ended)
     UNION
     SELECT 'idempotency_answers', row_key FROM commits.idempotency_answers GROUP BY row_key HAVING count(*) > 1
 ),
