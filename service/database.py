@@ -107,7 +107,8 @@ class Database:
     async def connection(self) -> AsyncIterator[Connection]:
         """Lend a connection; raises Refused, definite, where none is had.
 
-        POOL_EXHAUSTED, DATABASE_UNAVAILABLE, or DEADLINE_PASSED where it was not given its own time to be there.
+        POOL_EXHAUSTED, DATABASE_UNAVAILABLE, or DEADLINE_PASSED where it was not given its own time to be there. A server
+        that lets half of the pool in and no more looks like a full pool.
         """
         patience_seconds = self._settings.pool_acquire_ms / 1_000
         if (left_seconds := deadline.work_seconds_left(patience_seconds)) <= 0:
@@ -166,6 +167,7 @@ class Database:
         """Run statements that change nothing; raises Refused, always definite."""
         async with self.connection() as connection:
             with _translated(connection, sent=False):
+                await self._patience.of_session(connection)
                 async with deadline.cut():
                     return await run(connection)
 
@@ -214,11 +216,8 @@ class _translated:  # noqa: N801 - reads as a clause at the `with`
             return
         if isinstance(error, TooLate):
             _cut(self._connection)
-            raise Refused(errors.DEADLINE_PASSED) from error
-        if isinstance(error, _TIMED_OUT):
-            # How long a statement may run is a command's deadline; a lock has a bound of its own.
-            hurried = isinstance(error, asyncpg.QueryCanceledError) and deadline.current() is not None
-            raise Refused(errors.DEADLINE_PASSED if hurried else errors.DATABASE_BUSY) from error
+        if isinstance(error, (TooLate, *_TIMED_OUT)):
+            raise Refused(errors.DATABASE_BUSY) from error
         if is_unfit(error):
             # The server's own word that nothing was done; after a failover another one may stand behind the address.
             _cut(self._connection)
@@ -245,6 +244,6 @@ def _cut(connection: Connection) -> None:
 
 
 async def _reset(connection: Connection) -> None:
-    """Give a connection back as it came: nothing here changes session state, so that no round trip is needed."""
+    """Give a connection back as it came, but for its statement timeout, which the next to use it sees to (Patience)."""
     if connection.is_in_transaction():
         await connection.execute("ROLLBACK")

@@ -141,7 +141,7 @@ ADMISSION_REFUSED = _refusal("ADMISSION_REFUSED", 503, "Too many commands are be
 DEADLINE_PASSED = _refusal(
     "DEADLINE_PASSED",
     503,
-    "The time for a command was over before this one was decided; nothing was changed.",
+    "The time for a command was over before the database was asked; nothing was changed.",
 )
 POOL_EXHAUSTED = _refusal("POOL_EXHAUSTED", 503, "No database connection came free in time.")
 DATABASE_UNAVAILABLE = _refusal("DATABASE_UNAVAILABLE", 503, "The database cannot be reached.")

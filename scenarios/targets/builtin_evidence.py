@@ -19,7 +19,7 @@ REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "sold_out": ("CAPACITY_EXHAUSTED",),
         "revision_conflict": ("RESOURCE_REVISION_CONFLICT",),
         "key_conflict": ("IDEMPOTENCY_FINGERPRINT_CONFLICT",),
-        # Turned away because too much was asked at once; the service had not failed.
+        # Turned away because too much was asked at once, before the database was asked: what it was too slow for is none.
         "shed": ("ADMISSION_REFUSED", "DEADLINE_PASSED", "POOL_EXHAUSTED"),
         # Never stored under the key.
         "transient": (

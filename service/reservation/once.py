@@ -70,7 +70,7 @@ async def _acquire(database: Database, scope: Scope, mark: str, token: str, leas
         )
     except TooLate as late:
         await _give_up(database, scope, token)
-        raise Refused(errors.DEADLINE_PASSED) from late
+        raise Refused(errors.DATABASE_BUSY) from late
     except Refused as refused:
         if refused.refusal.definite:
             raise

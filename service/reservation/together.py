@@ -119,7 +119,7 @@ class Together:
                 _tell(waiter, Refused(errors.DATABASE_UNAVAILABLE))
 
     async def _settle(self, batch: list[_Waiter]) -> None:
-        """Decide a batch and tell each; whatever happens, nobody is left without a word."""
+        """Decide a batch, in the time of whoever has the least left, and tell each; nobody is left without a word."""
         outcomes: Sequence[Answer | Exception | None]
         deadline.share(waiter.command for waiter in batch)
         try:

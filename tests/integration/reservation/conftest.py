@@ -18,6 +18,7 @@ from service.database import Database
 from service.migrate import migrate
 from service.node import Node, configured
 from service.settings import Settings
+from tests.integration.reservation.line import Line, laid
 from tests.integration.reservation.people import TOKEN_SECRET, Person
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ async def dsn(lab: Lab, template: str) -> AsyncIterator[str]:
     url = await lab.create_database(f"reservation_{secrets.token_hex(4)}", template=template)
     yield url
     await lab.drop_database(url)
+
+
+@pytest.fixture
+async def line(dsn: str) -> AsyncIterator[Line]:
+    async with laid(dsn) as line:
+        yield line
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from tests.integration.reservation.line import Line
+
 DEADLINE_MS: Final = 1_000
 MARGIN_SECONDS: Final = 1.5  # a busy machine's; the waits' own bounds are far beyond it
 PATIENT: Final = {  # each wait by itself would be content with six times the deadline
@@ -30,7 +30,7 @@ PATIENT: Final = {  # each wait by itself would be content with six times the de
     "idle_in_transaction_timeout_ms": 8_000,
     "command_timeout_ms": 8_000,
 }
-BUSY: Final = {(503, "DEADLINE_PASSED"), (503, "POOL_EXHAUSTED")}
+BUSY: Final = {(503, "DATABASE_BUSY"), (503, "DEADLINE_PASSED"), (503, "POOL_EXHAUSTED")}
 LEFTOVERS: Final = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reservation-node'
     AND datname = current_database() AND state <> 'idle'"""
 
@@ -104,68 +104,26 @@ async def test_a_connection_comes_back_as_it_was_lent(
     await pool.transaction(work)
     await pool.close()
 
-    assert refused.value.refusal.code == "DEADLINE_PASSED"
+    assert refused.value.refusal.code == "DATABASE_BUSY"  # it had been asked: to be slow is no shedding
     assert took < 0.5 + MARGIN_SECONDS
     assert (after, before["work"]) == (before, None)
     assert await sql.fetchval("SELECT revision FROM resources") == 1  # the later one's, and no other
 
 
+async def test_a_reader_is_not_as_hurried_as_who_used_the_connection_before(
+    make_settings: Callable[..., Any],
+) -> None:
+    pool = await Database.open(make_settings(**PATIENT, pool_connections_max=1), application="hurried")
+    hurried = pool.autocommit(lambda connection: connection.fetchval("SHOW statement_timeout"))
+    assert int((await asyncio.create_task(_within(0.3, hurried))).removesuffix("ms")) < 300
+    slow = pool.read(lambda connection: connection.fetchval("SELECT pg_sleep(0.5)"))
+    await asyncio.create_task(_within(6.0, slow))
+    await pool.close()
+
+
 async def _within(seconds: float, work: Any) -> Any:
     deadline.start(seconds)
     return await work
-
-
-@dataclass(slots=True)
-class Line:
-    """A line to PostgreSQL on which, from a client's bytes that hold `cue` on, one side is mute.
-
-    What the client says is lost then; what the server says comes once `passes` is set.
-    """
-
-    dsn: str
-    cue: bytes | None = None
-    mute: str = "server"
-    passes: asyncio.Event = field(default_factory=asyncio.Event)
-    met: asyncio.Event = field(default_factory=asyncio.Event)
-    through: str = ""
-
-    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        to, held = urlsplit(self.dsn), asyncio.Event()
-        far_reader, far_writer = await asyncio.open_connection(to.hostname, to.port)
-        try:
-            async with asyncio.TaskGroup() as ways:
-                ways.create_task(self._pipe(reader, far_writer, held, "client"))
-                ways.create_task(self._pipe(far_reader, writer, held, "server"))
-        finally:
-            writer.close()
-            far_writer.close()
-
-    async def _pipe(
-        self, near: asyncio.StreamReader, far: asyncio.StreamWriter, held: asyncio.Event, side: str
-    ) -> None:
-        with suppress(ConnectionError):
-            while data := await near.read(65_536):
-                if side == "client" and self.cue is not None and self.cue in data:
-                    self.cue = None
-                    held.set()
-                    self.met.set()
-                if held.is_set() and self.mute == side == "client":
-                    continue  # lost
-                if held.is_set() and self.mute == side:
-                    await self.passes.wait()
-                far.write(data)
-        far.close()
-
-
-@pytest.fixture
-async def line(dsn: str) -> AsyncIterator[Line]:
-    made = Line(dsn)
-    server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
-    port = urlsplit(dsn).port
-    made.through = dsn.replace(f":{port}/", f":{server.sockets[0].getsockname()[1]}/")
-    yield made
-    made.passes.set()
-    server.close()
 
 
 async def test_work_that_a_silent_server_does_not_answer_is_cut_off_for_certain(
@@ -177,14 +135,14 @@ async def test_work_that_a_silent_server_does_not_answer_is_cut_off_for_certain(
     room, alice = await service.resource(5), service.person("alice")
     hold = (await alice.post(f"/api/resources/{room}/holds", {})).json["id"]
     before = await everything(sql)
-    line.cue, line.mute = b"INSERT INTO reservations", "client"
+    line.cue, line.fate = b"INSERT INTO reservations", "lost"
 
     began = time.monotonic()
     busy = await alice.post(f"/api/holds/{hold}/confirm", {}, key="c")
     took = time.monotonic() - began
 
     assert line.met.is_set()
-    assert (busy.status, busy.json["code"]) == (503, "DEADLINE_PASSED")
+    assert (busy.status, busy.json["code"]) == (503, "DATABASE_BUSY")
     assert took < DEADLINE_MS / 1_000 + MARGIN_SECONDS
     assert await everything(sql) == before
     retry = await alice.post(f"/api/holds/{hold}/confirm", {}, key="c")
@@ -203,7 +161,7 @@ async def test_what_may_have_been_committed_is_waited_for_beyond_the_deadline(
         "hold": (f"/api/resources/{room}/holds", b"the-late-one"),
         "confirm": (f"/api/holds/{hold}/confirm", b"COMMIT"),
     }[kind]
-    line.cue = cue
+    line.cue, line.fate = cue, "answer held"
 
     began = time.monotonic()
     asking = asyncio.ensure_future(alice.post(path, {}, key="the-late-one"))

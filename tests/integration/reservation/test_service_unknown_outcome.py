@@ -3,71 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from service.reservation import handover
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
-
-@dataclass(slots=True)
-class Wire:
-    """A wire to PostgreSQL that is cut where a client's bytes hold `cue`: before them, or once the server answered."""
-
-    dsn: str
-    cue: bytes | None = None
-    before: bool = False
-    lost: int = 0
-    through: str = ""
-    writers: list[asyncio.StreamWriter] = field(default_factory=list)
-
-    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        to = urlsplit(self.dsn)
-        far_reader, far_writer = await asyncio.open_connection(to.hostname, to.port)
-        self.writers += [writer, far_writer]
-        losing = asyncio.Event()
-        back = asyncio.ensure_future(self._back(far_reader, writer, losing))
-        with suppress(ConnectionError):
-            while data := await reader.read(65_536):
-                if self.cue is not None and self.cue in data:
-                    self.cue = None
-                    self.lost += 1
-                    if self.before:
-                        break
-                    losing.set()
-                far_writer.write(data)
-        for one in (writer, far_writer):
-            one.close()
-        await back
-
-    async def _back(
-        self, far: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: asyncio.Event
-    ) -> None:
-        with suppress(ConnectionError):
-            while data := await far.read(65_536):
-                if losing.is_set():
-                    break
-                writer.write(data)
-        writer.close()
-
-
-@pytest.fixture
-async def wire(dsn: str) -> AsyncIterator[Wire]:
-    made = Wire(dsn)
-    server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
-    parts, port = urlsplit(dsn), server.sockets[0].getsockname()[1]
-    made.through = dsn.replace(f"@{parts.hostname}:{parts.port}/", f"@127.0.0.1:{port}/")
-    yield made
-    for writer in made.writers:
-        writer.close()
-    server.close()
-    await server.wait_closed()
+    from tests.integration.reservation.line import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +27,23 @@ class Behind:
 
 
 @pytest.fixture
-async def behind(start: Callable[..., Any], wire: Wire) -> Behind:
-    service = await start(database_url=wire.through, pool_connections_max=1, pool_connections_min=1)
+async def behind(start: Callable[..., Any], line: Line) -> Behind:
+    service = await start(database_url=line.through, pool_connections_max=1, pool_connections_min=1)
     room, alice = await service.resource(5), service.person("alice")
     hold = (await alice.post(f"/api/resources/{room}/holds", {})).json["id"]
     return Behind(service.sql, alice, room, hold)
 
 
 async def test_a_hold_whose_reply_was_lost_is_unknown_and_its_key_tells_later(
-    behind: Behind, wire: Wire
+    behind: Behind, line: Line
 ) -> None:
     sql, alice = behind.sql, behind.alice
     path = f"/api/resources/{behind.room}/holds"
-    wire.cue = b"lost-one"
+    line.cue = b"lost-one"
 
     unknown = await alice.post(path, {}, key="lost-one")
     assert (unknown.status, unknown.json["code"]) == (503, "OUTCOME_UNKNOWN")
-    assert wire.lost == 1
+    assert line.met.is_set()
     assert await sql.fetchval("SELECT count(*) FROM holds WHERE idempotency_key = 'lost-one'") == 1
 
     retry = await alice.post(path, {}, key="lost-one")
@@ -105,9 +51,9 @@ async def test_a_hold_whose_reply_was_lost_is_unknown_and_its_key_tells_later(
     assert await sql.fetchval("SELECT occupied_count FROM resources") == 2
 
 
-async def test_a_confirm_whose_commit_was_lost_is_unknown_and_replayed(behind: Behind, wire: Wire) -> None:
+async def test_a_confirm_whose_commit_was_lost_is_unknown_and_replayed(behind: Behind, line: Line) -> None:
     sql, alice = behind.sql, behind.alice
-    wire.cue = b"COMMIT"
+    line.cue = b"COMMIT"
 
     unknown = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
     assert (unknown.status, unknown.json["code"]) == (503, "OUTCOME_UNKNOWN")
@@ -118,10 +64,10 @@ async def test_a_confirm_whose_commit_was_lost_is_unknown_and_replayed(behind: B
 
 
 async def test_a_confirm_cut_off_before_its_commit_failed_for_certain_and_may_be_tried_at_once(
-    behind: Behind, wire: Wire
+    behind: Behind, line: Line
 ) -> None:
     sql, alice = behind.sql, behind.alice
-    wire.cue, wire.before = b"INSERT INTO reservations", True
+    line.cue, line.fate = b"INSERT INTO reservations", "cut before"
 
     failed = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
     assert (failed.status, failed.json["code"]) == (503, "DATABASE_UNAVAILABLE")
@@ -132,14 +78,14 @@ async def test_a_confirm_cut_off_before_its_commit_failed_for_certain_and_may_be
 
 
 async def test_a_claim_whose_reply_was_lost_is_given_up_for_no_work_was_begun(
-    behind: Behind, wire: Wire
+    behind: Behind, line: Line
 ) -> None:
     sql, alice = behind.sql, behind.alice
-    wire.cue = b"the-claim"
+    line.cue = b"the-claim"
 
     failed = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="the-claim")
     assert (failed.status, failed.json["code"]) == (503, "DATABASE_UNAVAILABLE")
-    assert wire.lost == 1
+    assert line.met.is_set()
     assert await sql.fetchval("SELECT count(*) FROM idempotency_records WHERE key = 'the-claim'") == 1
 
     retry = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="the-claim")
@@ -167,11 +113,11 @@ async def _fail(*_: Any) -> None:
 
 
 async def test_a_commit_that_never_arrived_leaves_the_key_in_progress_until_its_lease(
-    behind: Behind, wire: Wire
+    behind: Behind, line: Line
 ) -> None:
     """Whether it arrived nobody here can know: only the lease may free the key."""
     sql, alice = behind.sql, behind.alice
-    wire.cue, wire.before = b"COMMIT", True
+    line.cue, line.fate = b"COMMIT", "cut before"
 
     unknown = await alice.post(f"/api/holds/{behind.hold}/confirm", {}, key="c")
     assert unknown.json["code"] == "OUTCOME_UNKNOWN"

@@ -147,8 +147,8 @@ async def test_who_has_all_the_time_is_not_left_with_a_hurried_ones_bound() -> N
 async def test_with_no_time_left_nothing_is_sent() -> None:
     begun_before(2.695)
     line = Line()
-    with pytest.raises(Refused, match="over before this one was decided"):
+    with pytest.raises(Refused, match="over before the database was asked"):
         await patience().of_session(line)
-    with pytest.raises(Refused, match="over before this one was decided"):
+    with pytest.raises(Refused, match="over before the database was asked"):
         patience().of_transaction(line)
     assert not line.sent
