@@ -21,7 +21,7 @@ from lastseat.waiting import until
 from scenarios.targets.target import Node
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 
     from chaos.schedule import Planned
     from lastseat.children import Child
@@ -140,7 +140,7 @@ class Deployer:
         async def start(port: int) -> tuple[Child, int]:
             argv = self.argv(role, "service.node", "--host", LOOPBACK, "--port", str(port))
             child = await self.lab.spawn(role, argv, env=environment)
-            await _ready(child, port)
+            await brought_up(child, _ready(child, port))
             return child, port
 
         return await on_a_free_port(start, self.lab.ports)
@@ -156,6 +156,16 @@ async def _take_down(made: Deployment) -> None:
     for link in made.links.values():
         with suppress(NetworkError):
             await made.network.delete(link.name)
+
+
+async def brought_up(child: Child, ready: Awaitable[object]) -> None:
+    """Wait until it is ready; where the wait is broken off, end it: nobody else knows of it yet."""
+    try:
+        await ready
+    except asyncio.CancelledError:
+        with suppress(LabError):
+            await child.kill()
+        raise
 
 
 async def end(child: Child) -> None:

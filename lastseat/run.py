@@ -12,6 +12,7 @@ from checker import state
 from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
+from lastseat.errors import LabError
 from lastseat.nodes import Deployer, Deployment
 from lastseat.observing import counting_permits, look_at_redis, observing
 from lastseat.own_database import database
@@ -64,14 +65,16 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         progress.phase("fresh database, trail, nodes and load processes")
         dsn = await leaving.enter_async_context(database(course.lab, course.name, template, course.mutant))
         await course.lab.flush_redis()
-        page = await leaving.enter_async_context(paged(course))
+        page = await leaving.enter_async_context(paged(course, progress))
         spawn, sockets = page.spawn if page else course.lab.spawn, course.lab.supervision.folder
         load = await leaving.enter_async_context(Load(spawn, within=sockets))
-        trail, (deployer, service) = await both(
-            leaving.enter_async_context(Trail.open(dsn, keys(target), folder)),
-            leaving.enter_async_context(deployed(course, dsn)),
-        )
         watch = await leaving.enter_async_context(watching(dsn, folder))
+        # Opened at once, and left in this order whichever was there first: nodes end before the trail does.
+        below, above = [await leaving.enter_async_context(AsyncExitStack()) for _ in range(2)]
+        trail, (deployer, service) = await both(
+            below.enter_async_context(Trail.open(dsn, keys(target), folder)),
+            above.enter_async_context(deployed(course, dsn)),
+        )
         # A worker writes as soon as it runs, and all that it writes belongs into the trail.
         await leaving.enter_async_context(staffed(deployer, service, scenario.workers, folder))
         goes = "goes" if scenario.sale.resources == 1 else "go"
@@ -149,17 +152,21 @@ async def storm(
 
 
 @asynccontextmanager
-async def paged(course: Course) -> AsyncIterator[Page | None]:
-    """Have Locust's page come up, where it was asked for."""
-    if course.page_port is None:
-        yield None
-        return
-    async with showing(
-        course.lab.spawn,
-        title=course.scenario.name,
-        port=course.page_port,
-        within=course.lab.supervision.folder,
-    ) as page:
+async def paged(course: Course, progress: Progress) -> AsyncIterator[Page | None]:
+    """Have Locust's page come up, where it was asked for; without it the load is the same."""
+    async with AsyncExitStack() as leaving:
+        page = None
+        if course.page_port is not None:
+            asked = showing(
+                course.lab.spawn,
+                title=course.scenario.name,
+                port=course.page_port,
+                within=course.lab.supervision.folder,
+            )
+            try:
+                page = await leaving.enter_async_context(asked)
+            except LabError as away:
+                progress.notice(f"Locust's page cannot be shown: {away}")
         yield page
 
 

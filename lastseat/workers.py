@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from chaos.parts import PartError
-from lastseat.nodes import UP_SECONDS, end
+from lastseat.nodes import UP_SECONDS, brought_up, end
 from lastseat.ports import LOOPBACK, on_a_free_port
 from lastseat.providers import providing
 from lastseat.service_part import ServicePart
@@ -120,7 +120,7 @@ class _Crew:
         async def start(port: int) -> tuple[Child, int]:
             argv = self.deployer.argv(role, "service.workers", kind, "--metrics-port", str(port))
             child = await self.deployer.lab.spawn(role, argv, env=environment)
-            await _ready(child, port)
+            await brought_up(child, _ready(child, port))
             return child, port
 
         child, port = await on_a_free_port(start, self.deployer.lab.ports)

@@ -77,7 +77,8 @@ class Page:
 async def showing(spawn: Spawn, *, title: str, port: int, within: Path | None = None) -> AsyncIterator[Page]:
     """Start the page on this port of the loopback address and end it with the block, at the latest.
 
-    `title` says on it what is played. `within` is the folder for the socket's own, as for Load. It takes about a second to be up: `Page.up`.
+    `title` says on it what is played. `within` is the folder for the socket's own, as for Load. It takes about a second to
+    be up: `Page.up`.
     """
     with tempfile.TemporaryDirectory(prefix="lastseat-page-", dir=within) as folder:
         hearing = str(Path(folder) / "reports")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from locust.env import Environment  # isort: skip — before anything else: it patches sockets and threads
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import gevent
@@ -109,7 +110,11 @@ def hear(looking: Onlooker, reporter: socket.socket) -> None:
     with reporter.makefile("rb") as said:
         raw = said.read(_BATCH_BYTES_MAX)
     if raw:  # a runner that only asks whether anybody is there says nothing
-        shard, batch = msgspec.msgpack.decode(raw)
+        try:
+            shard, batch = msgspec.msgpack.decode(raw)
+        except msgspec.DecodeError as odd:  # cut off by its writer's end, or by the limit
+            sys.stderr.write(f"a batch of {len(raw)} bytes was not understood: {odd}\n")
+            return
         looking.told_by.add(shard)
         fire: Any = looking.environment.events.worker_report.fire
         fire(client_id=shard, data=batch)

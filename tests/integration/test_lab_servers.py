@@ -158,6 +158,7 @@ async def test_what_keys_lie_in_the_users_home_is_nothing_to_the_lab(
 
 
 async def test_servers_of_a_root_runner_run_as_somebody_else(lab: Lab) -> None:
+    # Anybody else's servers run as whoever runs the tests; see test_lab_account.py.
     if os.geteuid() != 0:
         pytest.skip("only root hands its servers to another user")
     for child in (lab.postgres.child, lab.valkey.child):

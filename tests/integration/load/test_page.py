@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import socket
-import time
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import pytest
 from scenarios.arrivals import steady
 from scenarios.load import Load, LoadError, LoadSummary, play
 from scenarios.page import Page, showing
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,16 +40,22 @@ def ask(page: Page, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         return refused.code, refused.read()
 
 
+async def statistics(page: Page) -> dict[str, Any]:
+    """What the page says of all kinds of operation."""
+    _, said = await asyncio.to_thread(ask, page, "/stats/requests")
+    return dict(json.loads(said))
+
+
 async def counted(page: Page) -> dict[str, int]:
     """What the page says was done of each kind, once it says anything."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < deadline:
-        _, said = await asyncio.to_thread(ask, page, "/stats/requests")
-        counts = {row["name"]: row["num_requests"] for row in json.loads(said)["stats"]}
-        if counts["Aggregated"]:
-            return counts
-        await asyncio.sleep(0.1)
-    raise AssertionError("the page has shown nothing")
+    counts: dict[str, int] = {}
+
+    async def anything() -> bool:
+        counts.update({row["name"]: row["num_requests"] for row in (await statistics(page))["stats"]})
+        return counts["Aggregated"] > 0
+
+    await until(anything, "an operation on the page", within_seconds=DEADLINE_SECONDS)
+    return counts
 
 
 async def played(stand: Stand, page: Page, seconds: float, shards: int = 1) -> LoadSummary:
@@ -62,12 +68,12 @@ async def test_it_counts_what_all_load_processes_do_while_they_do_it(stand: Stan
         await page.up()
         load = asyncio.create_task(played(stand, page, seconds=4, shards=2))
         counts = await counted(page)
-        _, said = await asyncio.to_thread(ask, page, "/stats/requests")
+        said = await statistics(page)
         assert not load.done()
         summary = await load
     assert set(counts) == {"hold", "Aggregated"}
     assert 0 < counts["hold"] == counts["Aggregated"] <= summary.tally.done == 400
-    assert json.loads(said)["state"] == "running"
+    assert said["state"] == "running"
 
 
 async def test_it_tells_failures_apart_from_refusals(stand: Stand) -> None:
@@ -76,12 +82,13 @@ async def test_it_tells_failures_apart_from_refusals(stand: Stand) -> None:
         await page.up()
         load = asyncio.create_task(played(stand, page, seconds=3))
         await counted(page)
-        deadline = time.monotonic() + DEADLINE_SECONDS
         errors: list[dict[str, Any]] = []
-        while not errors and time.monotonic() < deadline:
-            _, said = await asyncio.to_thread(ask, page, "/stats/requests")
-            errors = json.loads(said)["errors"]
-            await asyncio.sleep(0.1)
+
+        async def failed() -> bool:
+            errors[:] = (await statistics(page))["errors"]
+            return bool(errors)
+
+        await until(failed, "a failure on the page", within_seconds=DEADLINE_SECONDS)
         await load
     assert [error["name"] for error in errors] == ["hold"]
     assert "EOF" in errors[0]["error"]
@@ -120,22 +127,29 @@ async def test_it_is_gone_when_it_was_ended(stand: Stand) -> None:
         socket.create_connection(("127.0.0.1", page.port), timeout=1).close()
 
 
-async def test_a_load_whose_page_is_killed_is_played_to_its_end(stand: Stand) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_load_whose_page_is_killed_or_stands_still_is_played_to_its_end(
+    stand: Stand, sent: signal.Signals
+) -> None:
     async with showing(stand.spawn, title="box_office", port=free_port()) as page:
         await page.up()
         load = asyncio.create_task(played(stand, page, seconds=3))
         await counted(page)
-        page.child.signal(signal.SIGKILL)
+        page.child.signal(sent)
         assert (await load).tally.done == 300
 
 
-async def test_a_load_whose_page_stands_still_is_played_to_its_end(stand: Stand) -> None:
+async def test_a_batch_that_is_none_is_noted_and_the_page_goes_on(stand: Stand) -> None:
     async with showing(stand.spawn, title="box_office", port=free_port()) as page:
         await page.up()
-        load = asyncio.create_task(played(stand, page, seconds=3))
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(page.hearing)
+            stranger.sendall(b"\xc1")
+        await played(stand, page, seconds=1)
         await counted(page)
-        page.child.signal(signal.SIGSTOP)
-        assert (await load).tally.done == 300
+        noted = page.child.log.read_text()
+    assert "a batch of 1 bytes was not understood" in noted
+    assert "Traceback" not in noted
 
 
 async def test_a_port_that_is_not_free_is_told_and_is_no_matter_of_the_loads(stand: Stand) -> None:

@@ -18,7 +18,7 @@ def main() -> None:
         for rule in app.url_map.iter_rules()
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
     ]
-    sys.stdout.write(json.dumps(answers))
+    sys.stdout.write(json.dumps({"shown": sorted(page.SHOWN), "answers": answers}))
 
 
 if __name__ == "__main__":
