@@ -27,10 +27,13 @@ async def scene(
     start: Callable[..., Any],
     until: Callable[..., Any],
     sessions: Any,
+    *,
     monkeypatch: pytest.MonkeyPatch,
+    silent_port: int,
 ) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
-        made = Scene(service, start, until, sessions, stack, monkeypatch, await service.resource(1))
+        room = await service.resource(1)
+        made = Scene(service, start, until, sessions, stack, monkeypatch, silent_port, room)
         yield made
     await asyncio.gather(*made.pending)
 

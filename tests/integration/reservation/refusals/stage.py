@@ -48,6 +48,7 @@ class Scene:
     sessions: Any
     stack: AsyncExitStack
     monkeypatch: pytest.MonkeyPatch
+    silent_port: int  # of a server that takes connections and says nothing
     room: int = 0
     pending: list[asyncio.Future[Any]] = field(default_factory=list)  # over once nothing is locked any more
 
