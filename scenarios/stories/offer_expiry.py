@@ -17,11 +17,11 @@ SCENARIO = Scenario(
         "before, goes on to whoever has waited longest, and when the line is empty the seat is free again. Some "
         "confirm or accept a moment before the end, some a moment after it."
     ),
-    sale=Sale(resources=2, capacity=18, hold_seconds=0.8, offer_seconds=0.4),
+    sale=Sale(resources=2, capacity=16, hold_seconds=0.8, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.45, "latecomer": 0.3, "waiter": 0.1, "daydreamer": 0.15},
-        arrivals=burst(50, within=0.3) + steady(rate=30, seconds=2.5),
+        habits={"dawdler": 0.35, "latecomer": 0.4, "waiter": 0.1, "daydreamer": 0.15},
+        arrivals=burst(70, within=0.3) + steady(rate=30, seconds=2.5),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY, *DELIVERY),
     assumptions=(

@@ -24,7 +24,7 @@ SCENARIO = Scenario(
         habits={"twin_clicker": 0.5, "eager": 0.3, "canceller": 0.2},
         arrivals=burst(40, within=0.3) + steady(rate=70, seconds=2.3),
     ),
-    faults=every(seconds=0.4, first=0.3, until=2.5, inject=Flush("redis")),
+    faults=every(seconds=0.4, first=0.3, until=2.1, inject=Flush("redis")),
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *KEYS),
     assumptions=(
         landed("flush"),
