@@ -49,15 +49,7 @@ def test_somebody_who_waits_for_a_closed_resource_was_left_behind(plane: Plane) 
 def test_somebody_whose_offer_is_gone_was_left_behind(plane: Plane) -> None:
     sale(plane, until=1e6)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)
-    plane.ends(
-        "cancel",
-        "h1",
-        plane.hold("h1", state="CANCELLED"),
-        *plane.promoted("e1", "o1"),
-        sent=7,
-        commit=8,
-        done=9,
-    )
+    plane.passes_on("h1", "e1", "o1", sent=7, commit=8, done=9)
     plane.commit(20, plane.offer("o1", "e1", state="DECLINED"), plane.counted("r", 0))
     assert LEFT in plane.violated()
 

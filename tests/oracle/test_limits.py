@@ -75,15 +75,7 @@ def test_a_place_in_the_line_counts_too_and_an_offer_in_its_stead_does_not_count
     plane.rows["resources", "r"]["capacity"] = "1"
     owned(plane, "h1", "ann", at=2, count=1)
     plane.joins("e1", sent=4, commit=5, done=6, seq=1)
-    plane.ends(
-        "cancel",
-        "h1",
-        plane.hold("h1", state="CANCELLED"),
-        *plane.promoted("e1", "o1"),
-        sent=7,
-        commit=8,
-        done=9,
-    )
+    plane.passes_on("h1", "e1", "o1", sent=7, commit=8, done=9)
     assert plane.violated() == set()
     plane.commit(12, plane.entry("e2", owner_digest="digest-e1"))
     assert plane.judged(LIMITS) is Judgement.INVALID

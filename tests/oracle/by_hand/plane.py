@@ -133,6 +133,11 @@ class Plane(Run):
         self.commit(commit, *self.recorded(key, kind=kind), *changes)
         return self.operation(kind, subject, sent=sent, done=done, key=key, **about)
 
+    def passes_on(self, hold: str, entry: str, offer: str, *, sent: float, commit: float, done: float) -> int:
+        """A hold that is cancelled, and its seat offered to a waiter in the same commit."""
+        changes = (self.hold(hold, state="CANCELLED"), *self.promoted(entry, offer))
+        return self.ends("cancel", hold, *changes, sent=sent, commit=commit, done=done)
+
     def owner_of(self, name: str) -> str | None:
         """Who was told of a row, or of the one that it came from."""
         for row in (self.rows.get((table, name), {}) for table in ("offers", "reservations")):
