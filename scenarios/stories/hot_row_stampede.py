@@ -19,7 +19,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=1, capacity=60),
     crowd=Crowd(
         habits={"eager": 0.4, "canceller": 0.3, "double_clicker": 0.1, "racer": 0.2},
-        arrivals=burst(220, within=0.3) + steady(rate=50, seconds=2.5),
+        arrivals=burst(220, within=0.45) + steady(rate=50, seconds=2.5),
     ),
     invariants=(*LEDGER, *SCARCITY, "replay_is_identical", "seats_linearize_without_trail"),
     assumptions=(
