@@ -3,7 +3,7 @@
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
 -- a pass rests on: clocks_comparable
--- catches: commit-unknown, dirty-connection, rowcount-ignored, synchronous-commit-off, payload-ignored
+-- catches: commit-unknown, dirty-connection, synchronous-commit-off, payload-ignored
 
 -- looked at
 SELECT count(*) FROM operations o

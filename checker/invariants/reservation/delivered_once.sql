@@ -3,7 +3,7 @@
 -- needs: trail, effects, outbox.delivery, outbox.state
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: send-crash-resend, no-claim, dead-letter-drop, publish-outside-commit
+-- catches: send-crash-resend, dead-letter-drop
 
 -- looked at
 SELECT count(*) FROM effects WHERE provider = 'notification' AND answer = 'accepted';

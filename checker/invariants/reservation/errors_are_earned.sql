@@ -2,7 +2,7 @@
 -- sentence: The service fails nobody while nothing is broken.
 -- needs: operations, faults
 -- rests on: history_complete
--- catches: 40001-unretried, lock-order, on-conflict-none, fail-mode-wrong, pay-in-row-lock
+-- catches: 40001-unretried, lock-order, on-conflict-none
 
 -- looked at
 SELECT count(*) FROM undisturbed WHERE status IS NOT NULL OR error IN ('refused', 'reset', 'eof', 'malformed');

@@ -3,7 +3,7 @@
 -- needs: operations, trail, resources.owner_limit, holds.owner, holds.state
 -- rests on: trail_complete
 -- a pass rests on: states_known, history_complete
--- catches: user-limit-race, timeout-orphan, fail-mode-wrong, spoofed-identity
+-- catches: user-limit-race, fail-mode-wrong, spoofed-identity
 
 -- looked at
 SELECT count(*) FROM made

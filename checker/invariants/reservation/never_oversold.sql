@@ -3,8 +3,8 @@
 -- needs: trail, resources.capacity, holds.resource, holds.state
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: oversell-read-write, rowcount-ignored, second-path-no-recheck, release-race, double-offer, expired-confirmed,
---   lock-expires, failover-rollback, sweep-hits-confirmed, oversell-subquery-guard, phantom-supply
+-- catches: oversell-read-write, rowcount-ignored, second-path-no-recheck, lock-expires, failover-rollback,
+--   oversell-subquery-guard, phantom-supply
 
 -- looked at
 SELECT count(*) FROM occupancy WHERE commit_lsn > 0 AND capacity IS NOT NULL AND moved <> 0;

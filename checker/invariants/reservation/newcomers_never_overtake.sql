@@ -2,7 +2,7 @@
 -- sentence: Nobody takes a seat directly while somebody has been waiting for one.
 -- needs: trail, holds.resource, waitlist_entries.resource, waitlist_entries.state
 -- rests on: trail_complete, states_known
--- catches: newcomer-steals, skip-locked-head
+-- catches: newcomer-steals
 
 -- looked at
 SELECT count(*) FROM made WHERE made = 'holds' AND in_run AND image.resource IN (SELECT resource FROM waits);

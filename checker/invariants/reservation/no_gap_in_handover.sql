@@ -2,7 +2,7 @@
 -- sentence: After a commit in which seats came free nobody is left waiting for them: they change hands in the commit itself.
 -- needs: trail, resources.capacity, holds.resource, holds.state, waitlist_entries.resource, waitlist_entries.state
 -- rests on: trail_complete, states_known
--- catches: newcomer-steals, stops-at-bad-head, skip-locked-head
+-- catches: newcomer-steals, stops-at-bad-head
 
 -- looked at
 SELECT count(*) FROM claims WHERE commit_lsn > 0 AND given > 0 AND resource IN (SELECT resource FROM waits);

@@ -2,7 +2,7 @@
 -- sentence: Every key in Redis ends by itself.
 -- needs: samples
 -- rests on: nothing
--- catches: ttl-less, permit-leak
+-- catches: ttl-less
 
 -- looked at
 SELECT count(*) FROM samples WHERE source = 'redis' AND metric = 'immortal_keys';

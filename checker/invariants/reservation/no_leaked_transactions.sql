@@ -2,7 +2,7 @@
 -- sentence: No transaction is left open: not at rest, and none idles for long while nothing is broken.
 -- needs: samples
 -- rests on: nothing
--- catches: advisory-leak, dirty-connection, pay-in-row-lock
+-- catches: advisory-leak
 
 -- looked at
 SELECT count(*) FROM samples WHERE source = 'database' AND metric = 'transaction_seconds';

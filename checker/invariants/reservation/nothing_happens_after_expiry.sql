@@ -3,7 +3,7 @@
 -- needs: operations, trail, clocks, holds.state, holds.expires_us
 -- rests on: trail_complete, clocks_comparable, history_complete
 -- a pass rests on: states_known
--- catches: expired-confirmed, stale-offer-usable, zone-clock
+-- catches: expired-confirmed, stale-offer-usable
 
 -- looked at
 SELECT count(*) FROM ended WHERE source IN ('holds', 'offers') AND before = 'ACTIVE' AND expires_us IS NOT NULL;

@@ -3,8 +3,8 @@
 -- needs: state, holds.state
 -- rests on: nothing
 -- a pass rests on: states_known
--- catches: never-released, claimed-forever, sweep-aborts, offset-skip, stops-at-bad-head, zone-clock, advisory-leak,
---   poison-head, gap-stalls, sweep-on-replica, stuck-in-progress
+-- catches: never-released, claimed-forever, sweep-aborts, offset-skip, stops-at-bad-head, zone-clock, poison-head, gap-stalls,
+--   sweep-on-replica, stuck-in-progress
 
 -- looked at
 SELECT (SELECT count(*) FROM state.holds) + (SELECT count(*) FROM state.offers) + (SELECT count(*) FROM state.waitlist_entries)

@@ -3,7 +3,7 @@
 -- needs: operations, trail, holds
 -- rests on: history_complete
 -- a pass rests on: trail_complete
--- catches: commit-unknown, timeout-orphan
+-- catches: timeout-orphan
 
 -- looked at
 -- Needs the trail for its base: without it, what stood there before the run cannot be told from what came to be in it.

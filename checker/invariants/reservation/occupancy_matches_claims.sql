@@ -2,8 +2,8 @@
 -- sentence: At every commit and at rest, what a resource counts as occupied is the sum of its live claims.
 -- needs: trail, resources.occupied, holds.resource, holds.state
 -- rests on: trail_complete, states_known
--- catches: counter-row-drift, oversell-read-write, never-released, release-race, wrong-units, partial-acquire,
---   release-not-owner, phantom-supply, rowcount-ignored, second-path-no-recheck, sweep-hits-confirmed
+-- catches: counter-row-drift, never-released, release-race, wrong-units, partial-acquire, phantom-supply, rowcount-ignored,
+--   second-path-no-recheck, sweep-hits-confirmed
 
 -- looked at
 SELECT count(*) FROM occupancy WHERE commit_lsn > 0 AND occupied IS NOT NULL;

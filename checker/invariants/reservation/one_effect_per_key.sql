@@ -3,8 +3,7 @@
 -- needs: operations, holds
 -- rests on: nothing
 -- a pass rests on: trail_complete, history_complete
--- catches: check-then-insert, claim-dropped-after-effect, live-owner-judged-dead, commit-unknown,
---   on-conflict-none, timeout-orphan
+-- catches: check-then-insert, claim-dropped-after-effect, live-owner-judged-dead, on-conflict-none, timeout-orphan
 
 -- looked at
 SELECT count(*) FROM (

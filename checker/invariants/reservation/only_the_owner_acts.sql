@@ -3,7 +3,7 @@
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
 -- a pass rests on: clocks_comparable
--- catches: wrong-acceptor, release-not-owner, scope-missing, spoofed-identity
+-- catches: wrong-acceptor, release-not-owner, spoofed-identity
 
 -- looked at
 SELECT count(*) FROM operations WHERE outcome <> 'info' AND kind IN (SELECT kind FROM ends);

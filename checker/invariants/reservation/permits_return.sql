@@ -2,7 +2,7 @@
 -- sentence: There are never more permits out than there are, and all have come back when their leases are over.
 -- needs: operations, samples
 -- rests on: history_complete
--- catches: permit-leak, ttl-less
+-- catches: permit-leak
 
 -- looked at
 SELECT count(*) FROM samples WHERE source = 'redis' AND metric = 'permits';

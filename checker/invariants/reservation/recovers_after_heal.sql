@@ -2,7 +2,7 @@
 -- sentence: Once a fault is healed the service decides again.
 -- needs: operations, faults
 -- rests on: history_complete
--- catches: dirty-connection, fail-mode-wrong, permit-leak
+-- catches: pool-never-reconnects
 
 -- looked at
 -- Each healing after which somebody had a decision, or enough had none.

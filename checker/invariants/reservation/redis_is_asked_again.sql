@@ -2,7 +2,7 @@
 -- sentence: Two seconds after Redis was healed every node asks it again before it lets a command in.
 -- needs: operations, faults, samples
 -- rests on: history_complete
--- catches: fail-mode-wrong, dirty-connection
+-- catches: breaker-stuck-open
 
 -- looked at
 -- Each node with each healing of Redis after which it let somebody in with Redis' word, or enough without.

@@ -2,7 +2,7 @@
 -- sentence: Whoever is refused for good was refused by PostgreSQL, where the refusal stands under its key.
 -- needs: operations, trail, idempotency_records.key, idempotency_answers.status
 -- rests on: trail_complete
--- catches: redis-authority, over-decrement, failover-rollback, stale-refusal, lock-expires
+-- catches: redis-authority
 
 -- looked at
 SELECT count(*) FROM operations

@@ -2,7 +2,7 @@
 -- sentence: Where every attempt under a key was refused, nothing came of it.
 -- needs: operations, trail, holds
 -- rests on: trail_complete, history_complete
--- catches: commit-unknown, partial-acquire, mail-rolls-back-order, timeout-orphan
+-- catches: commit-unknown
 
 -- looked at
 SELECT count(*) FROM (SELECT key FROM operations WHERE key IS NOT NULL GROUP BY tenant, kind, key HAVING bool_and(outcome = 'fail'));

@@ -2,7 +2,7 @@
 -- sentence: Whoever repeats a command under its key is told what was told before, byte for byte, and nobody is told of a command that was never given.
 -- needs: operations
 -- rests on: history_complete
--- catches: upsert-clobbers, payload-ignored, scope-missing
+-- catches: upsert-clobbers
 
 -- looked at
 SELECT count(*) FROM (

@@ -3,7 +3,7 @@
 -- needs: trail, outbox.state, outbox.next_us, outbox.claimed_until_us
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: retry-storm, early-redelivery, no-claim, poison-head
+-- catches: retry-storm, early-redelivery, poison-head
 
 -- looked at
 SELECT count(*) FROM commits.outbox WHERE present AND commit_lsn > 0 AND state = 'CLAIMED';

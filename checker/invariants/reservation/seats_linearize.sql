@@ -2,7 +2,7 @@
 -- sentence: Commits happen while they are asked for and not yet answered, and in the order in which buyers saw them happen.
 -- needs: operations, trail, clocks, holds
 -- rests on: trail_complete, clocks_comparable, history_complete, states_known
--- catches: dirty-connection, publish-outside-commit, stale-refusal
+-- catches: answer-before-commit
 
 -- looked at
 SELECT count(*) FROM decided;

@@ -2,8 +2,7 @@
 -- sentence: Nobody is told "sold out" of a resource that was certainly free throughout the call.
 -- needs: operations, trail, snapshots, clocks, resources.capacity, holds.resource, holds.state
 -- rests on: trail_complete, clocks_comparable, history_complete, states_known
--- catches: redis-authority, over-decrement, stale-refusal, never-released, skip-locked-head, partial-acquire,
---   wrong-units
+-- catches: redis-authority, over-decrement, stale-refusal, never-released, partial-acquire, wrong-units
 
 -- looked at
 -- Only what could have been convicted: there had certainly been room for it before it was answered, and of no seat

@@ -2,7 +2,7 @@
 -- sentence: Resources, holds, reservations, waitlist entries, offers and deliveries move only from one state to a next that is theirs.
 -- needs: trail, holds.state
 -- rests on: trail_complete
--- catches: stale-offer-usable, upsert-clobbers, sweep-hits-confirmed, release-race, timeout-as-decline
+-- catches: stale-offer-usable, sweep-hits-confirmed
 
 -- looked at
 SELECT count(*) FROM steps WHERE present AND commit_lsn > 0 AND state <> before;

@@ -3,7 +3,7 @@
 -- needs: trail, holds.state
 -- rests on: trail_complete
 -- a pass rests on: states_known
--- catches: sweep-hits-confirmed, upsert-clobbers, late-failure-overwrites, stale-offer-usable, release-race
+-- catches: sweep-hits-confirmed, upsert-clobbers, stale-offer-usable, release-race
 
 -- looked at
 SELECT count(*) FROM steps s
