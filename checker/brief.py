@@ -53,7 +53,10 @@ class CanonicalTable(msgspec.Struct, frozen=True, kw_only=True):
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the verdict is computed from besides the evidence itself; times are CLOCK_MONOTONIC ns.
 
-    `refusals` maps a meaning the invariants know to the target's own codes for it, e.g. `{"sold_out": ("SOLD_OUT",)}`.
+    `refusals` maps a meaning the invariants know to the target's own codes for it, e.g. `{"sold_out": ("SOLD_OUT",)}`:
+    fewer seats are free than were asked for (`sold_out`), the time of a hold or an offer is over (`expired`), the key belongs
+    to another command (`key_conflict`), too much is asked at once (`shed`); and of any, that it is stored under its key
+    (`final`) or never is (`transient`).
     `shards` is how many load processes must have left a part of the history. Thresholds are reported, and with
     `judges_thresholds` (the full profile, or asked for) one that is not kept makes the run invalid.
     """

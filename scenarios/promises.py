@@ -45,11 +45,12 @@ LINE: Final = ("fifo_handover", "newcomers_never_overtake", "no_gap_in_handover"
 EXPIRY: Final = (
     "nothing_happens_after_expiry",
     "nothing_expires_early",
+    "expired_is_true",
     "one_leader_a_term",
     "stale_leaders_change_nothing",
     "sweeps_are_bounded",
 )
-"""Where sweepers end what is overdue: not before its time, under one leader, in bounded steps."""
+"""Where time runs out: nothing ends sooner, nor is anybody told so, and sweepers end it under one leader, in bounded steps."""
 
 DELIVERY: Final = ("delivered_once", "attempts_are_bounded", "retries_are_bounded")
 """Where notices are sent: each takes effect once, after a bounded number of tries."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REFUSALS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "sold_out": ("CAPACITY_EXHAUSTED",),
+        "expired": ("HOLD_EXPIRED", "OFFER_EXPIRED"),
         "revision_conflict": ("RESOURCE_REVISION_CONFLICT",),
         "key_conflict": ("IDEMPOTENCY_FINGERPRINT_CONFLICT",),
         # Turned away because too much was asked at once, before the database was asked: what it was too slow for is none.

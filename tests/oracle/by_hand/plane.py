@@ -154,6 +154,16 @@ class Plane(Run):
         self.commit(commit, record, self.told_of(answer, status="409"))
         return self.refused(resource, sent=sent, done=done, key=key, **about)
 
+    def told_expired(
+        self, kind: str, subject: str, *, sent: float, commit: float, done: float, **about: Any
+    ) -> int:
+        """A refusal for want of time that stands under its key."""
+        key = about.pop("key", f"too late for {subject}")
+        record, answer = self.recorded(key, kind=kind)
+        self.commit(commit, record, self.told_of(answer, status="409"))
+        about = {"outcome": "fail", "code": "HOLD_EXPIRED", "owner": self.owner_of(subject)} | about
+        return self.operation(kind, subject, sent=sent, done=done, key=key, **about)
+
     def effect(self, delivery: str, *, at: float, answer: str = "accepted") -> None:
         received_ns = ns_at(at) or T0_NS
         self.effects.append(

@@ -82,6 +82,7 @@ def _sweep(plane: Plane) -> None:
     plane.resource("s", capacity=1)
     plane.sold("h3", "s", sent=50, commit=51, done=52, count=1)
     plane.rows["holds", "h3"]["expires_at"] = printed_at(60)
+    plane.told_expired("confirm", "h3", sent=60.1, commit=60.4, done=60.7)
     plane.commit(61, plane.lease("b", 2, until=90))
     plane.commit(62, plane.hold("h3", state="EXPIRED", term=2), plane.counted("s", 0))
     plane.commit(64, plane.counted("s", 0, state="CLOSED"))

@@ -159,6 +159,7 @@ def by_hand() -> Brief:
         t0_ns=T0_NS,
         refusals={
             "sold_out": ("CAPACITY_EXHAUSTED",),
+            "expired": ("HOLD_EXPIRED", "OFFER_EXPIRED"),
             "key_conflict": ("KEY_CONFLICT",),
             "shed": ("ADMISSION_REFUSED",),
             "transient": ("ADMISSION_REFUSED", "IN_PROGRESS"),

@@ -111,6 +111,13 @@ def nothing_expires_early(plane: Plane) -> None:
     plane.commit(12, plane.hold("h1", state="EXPIRED", term=1), plane.counted("r", 0))
 
 
+def expired_is_true(plane: Plane) -> None:
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.rows["holds", "h1"]["expires_at"] = printed_at(5_000)
+    plane.told_expired("confirm", "h1", sent=4, commit=5, done=6)
+
+
 def only_the_owner_acts(plane: Plane) -> None:
     plane.resource("r", capacity=1)
     plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
