@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from chaos import values
 from chaos.fault import NotSeen, Unwell
 from chaos.network import Toxic
-from chaos.probes import Sight, ask, speech_behind
+from chaos.probes import Sight, ask, ask_at, speech_behind
 from chaos.values import value
 from chaos.waiting import together
 
@@ -37,6 +37,7 @@ class LinkFault:
     awaits_victim: ClassVar[bool] = False
     seconds_least: ClassVar[float] = 0.0
     ways: ClassVar[tuple[Way, ...]] = ("downstream", "upstream", "both")
+    otherwise: ClassVar[str] = ""  # why there is no other way
     where: str
     stream: Way = field(default="downstream", kw_only=True)
 
@@ -44,7 +45,8 @@ class LinkFault:
         """Refuse values that mean nothing."""
         values.check(self)
         if self.stream not in self.ways:
-            raise ValueError(f"stream of {self.kind}:{self.where} must be {' or '.join(self.ways)}")
+            why = f": {self.otherwise}" if self.otherwise and self.stream in get_args(Way) else ""
+            raise ValueError(f"stream of {self.kind}:{self.where} must be {' or '.join(self.ways)}{why}")
 
     def __str__(self) -> str:
         """Spell it as `chaos.faults.parse` reads it."""
@@ -130,6 +132,7 @@ class Cut(LinkFault):
 
     kind = "cut"
     ways = ("both",)
+    otherwise = "it ends whole connections"
     stream: Way = field(default="both", kw_only=True)
 
     def alone_with(self, reach: Reach) -> frozenset[str]:
@@ -162,8 +165,12 @@ class Blackhole(LinkFault):
         return Toxic(name=name, type="timeout", stream=stream, attributes={"timeout": 0})
 
     async def seen(self, link: Link, usual_seconds: float) -> Sight:
-        """See no byte by the deadline."""
-        return wanted(await listen(link, usual_seconds), "silent")
+        """See no byte by the deadline, or until a server closes that does so after its answer."""
+        sight = await listen(link, usual_seconds)
+        vanished = sight.ending == "ended" and not sight.received_bytes
+        if vanished and self.stream == "downstream" and speech_behind(link.name).closes:
+            return await server_answers(link, sight)
+        return wanted(sight, "silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,17 @@ def wanted(sight: Sight, *endings: str) -> Sight:
     """Return a sight that ended as wanted. Raises NotSeen."""
     if sight.ending not in endings:
         raise NotSeen(f"the probe was {sight}, not {' or '.join(endings)}")
+    return sight
+
+
+async def server_answers(link: Link, sight: Sight) -> Sight:
+    """Return a sight of an end once the server itself answers, past the proxy: the end of a dead one shows no fault. Raises NotSeen."""
+    host, _, port = link.upstream.rpartition(":")
+    direct = await ask_at(
+        host.strip("[]"), int(port), speech_behind(link.name).short, within_seconds=ANSWER_SECONDS
+    )
+    if direct.ending != "answered":
+        raise NotSeen(f"link {link.name} was {sight}, but so was what is behind it: {direct}")
     return sight
 
 

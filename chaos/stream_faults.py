@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chaos.fault import NotSeen
-from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, wanted
+from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, server_answers, wanted
 from chaos.network import Toxic
-from chaos.probes import Sight, ask, speech_behind
+from chaos.probes import LEAVING, Sight, ask, speech_behind
 from chaos.values import value
 
 if TYPE_CHECKING:
+    from chaos.fault import Reach
     from chaos.network import Link, Stream
 
 _THROTTLED_SECONDS = 0.15  # a bandwidth shows by a transfer that takes about so long
@@ -51,7 +52,7 @@ class Bandwidth(LinkFault):
 
 @dataclass(frozen=True, slots=True)
 class SlowClose(LinkFault):
-    """When the server closes, the client learns it `ms` late."""
+    """When one side closes, the other learns it `ms` late: the client downstream, the server upstream."""
 
     kind = "slow_close"
     ms: int = value("ms", least=1)
@@ -60,13 +61,20 @@ class SlowClose(LinkFault):
         """Make the toxic."""
         return Toxic(name=name, type="slow_close", stream=stream, attributes={"delay": self.ms})
 
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - the delay is far above it
-        """See the end of a connection that the server was asked to close, no earlier than that."""
-        question = speech_behind(link.name).parting
+    async def seen(self, link: Link, usual_seconds: float) -> Sight:
+        """See the end of a connection no earlier than that: the server was asked to close it, or the client left.
+
+        Upstream, the proxy ends the client's side once it has ended the server's, and so shows a delay that only the
+        server feels.
+        """
+        least_seconds = self.ms / 1000 * len(list(self.streams()))
+        if usual_seconds >= least_seconds:
+            raise NotSeen(f"{self} cannot be told from a usual round trip of {usual_seconds * 1000:.1f} ms")
+        question = speech_behind(link.name).parting if self.stream == "downstream" else LEAVING
         sight = wanted(
-            await ask(link, question, within_seconds=self.ms / 1000 + ANSWER_SECONDS), "ended", "reset"
+            await ask(link, question, within_seconds=least_seconds + ANSWER_SECONDS), "ended", "reset"
         )
-        if sight.seconds < self.ms / 1000 - CLOCK_SECONDS:
+        if sight.seconds < least_seconds - CLOCK_SECONDS:
             raise NotSeen(f"link {link.name} was {sight}")
         return sight
 
@@ -76,6 +84,8 @@ class Reset(LinkFault):
     """The first data resets the connection `after_ms` later: RST where it was opened since, the end where before."""
 
     kind = "reset"
+    ways = ("downstream", "upstream")
+    otherwise = "upstream resets the connection before any reply"
     after_ms: int = value("ms", 0)
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
@@ -83,11 +93,14 @@ class Reset(LinkFault):
         return Toxic(name=name, type="reset_peer", stream=stream, attributes={"timeout": self.after_ms})
 
     async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
-        """See ECONNRESET instead of an answer, on a connection opened since."""
+        """See ECONNRESET instead of an answer, no earlier than that, on a connection opened since."""
         question = speech_behind(link.name).short
-        return wanted(
+        sight = wanted(
             await ask(link, question, within_seconds=self.after_ms / 1000 + ANSWER_SECONDS), "reset"
         )
+        if sight.received_bytes or sight.seconds < self.after_ms / 1000 - CLOCK_SECONDS:
+            raise NotSeen(f"link {link.name} was {sight}")
+        return await server_answers(link, sight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,8 @@ class Slicer(LinkFault):
     """Chunks are cut to `size_bytes` ± `vary_bytes`, `pause_us` apart: readers see half messages."""
 
     kind = "slicer"
+    ways = ("downstream", "upstream")
+    otherwise = "pauses in one direction would pass for those in the other; plan one for each"
     size_bytes: int = value("B", least=1)
     vary_bytes: int = value("B", 0)
     pause_us: int = value("us", 1_000, least=1)
@@ -123,22 +138,36 @@ class Slicer(LinkFault):
 
 @dataclass(frozen=True, slots=True)
 class LimitData(LinkFault):
-    """Each connection ends after `limit_bytes` in that direction; 0 ends it on the first data."""
+    """Each connection ends after `limit_bytes` of replies, or upstream of requests; 0 ends it on the first data."""
 
     kind = "limit_data"
+    ways = ("downstream", "upstream")
+    otherwise = "what ends first hides the other"
     limit_bytes: int = value("B", 0)
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
         """Make the toxic."""
         return Toxic(name=name, type="limit_data", stream=stream, attributes={"bytes": self.limit_bytes})
 
+    def unavailable(self, reach: Reach) -> str:
+        """Say also that no probe can pass the limit, so that nothing could show it."""
+        if missing := super(LimitData, self).unavailable(reach):
+            return missing
+        (stream,) = self.streams()
+        most_bytes = min(speech_behind(link.name).most_bytes(stream) for link in reach.group(self.where))
+        if self.limit_bytes < most_bytes:
+            return ""
+        return f"{self} could not be shown: a probe there has at most {most_bytes} bytes pass {stream}"
+
     async def seen(self, link: Link, usual_seconds: float) -> Sight:  # noqa: ARG002 - no matter of time
-        """See the end, after no more bytes than that."""
-        question = speech_behind(link.name).bulk(self.limit_bytes + 1, next(self.streams()))
+        """See the end after just so many bytes of an answer that is longer, or of no answer to a request that is longer."""
+        (stream,) = self.streams()
+        question = speech_behind(link.name).bulk(self.limit_bytes + 1, stream)
         sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "ended", "reset")
-        if self.stream == "downstream" and sight.received_bytes > self.limit_bytes:
-            raise NotSeen(f"link {link.name} was {sight}, which is past {self.limit_bytes} bytes")
-        return sight
+        due_bytes = self.limit_bytes if stream == "downstream" else 0
+        if sight.received_bytes != due_bytes:
+            raise NotSeen(f"link {link.name} was {sight}, not with {due_bytes}")
+        return await server_answers(link, sight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +179,7 @@ class LostReply(LinkFault):
 
     kind = "lost_reply"
     ways = ("downstream",)
+    otherwise = "a reply comes downstream"
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
         """Make a limit of no data."""
@@ -162,4 +192,4 @@ class LostReply(LinkFault):
         )
         if sight.received_bytes:
             raise NotSeen(f"link {link.name} was {sight}: the reply came")
-        return sight
+        return await server_answers(link, sight)

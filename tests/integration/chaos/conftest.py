@@ -1,4 +1,4 @@
-"""Links through the lab's proxy to its real servers, and to a small HTTP server in place of a node."""
+"""Links through the lab's proxy to its real servers, to a provider, and to a small HTTP server in place of a node."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from starlette.routing import Route
 
 from chaos.faults import Reach
 from chaos.network import Network
+from chaos.providers.control import Alone
+from chaos.providers.http import Listener
+from chaos.providers.ledger import Ledger
+from chaos.providers.simulator import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +49,17 @@ async def node() -> AsyncIterator[str]:
     await serving
 
 
+@pytest.fixture(scope="session")
+async def provider(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The address of a provider, which answers one request a connection and closes."""
+    with Ledger(tmp_path_factory.mktemp("provider") / "notification.jsonl") as kept:
+        simulator = Simulator(name="notification", ledger=kept, lab=Alone())
+        listener = Listener("127.0.0.1", 0, simulator.treat)
+        await listener.up()
+        yield f"127.0.0.1:{listener.port}"
+        await listener.down()
+
+
 @pytest.fixture
 async def reach(lab: Lab, node: str) -> AsyncIterator[Reach]:
     """Links pg-a, pg-b, redis-a and edge-a, taken away afterwards."""
@@ -61,3 +76,14 @@ async def reach(lab: Lab, node: str) -> AsyncIterator[Reach]:
     yield Reach(network=network, links=links)
     for name in links:
         await network.delete(name)
+
+
+@pytest.fixture
+async def crew(reach: Reach, lab: Lab, provider: str) -> AsyncIterator[Reach]:
+    """Those links, and the workers' own: pg-workers and notification."""
+    assert reach.network
+    upstreams = {"pg-workers": f"{lab.postgres.host}:{lab.postgres.port}", "notification": provider}
+    links = {name: await reach.network.create(name, upstream) for name, upstream in upstreams.items()}
+    yield Reach(network=reach.network, links={**reach.links, **links})
+    for name in links:
+        await reach.network.delete(name)

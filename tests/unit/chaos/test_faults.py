@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from chaos.fault import Reach
 from chaos.faults import (
     KINDS,
     Bandwidth,
@@ -37,11 +35,6 @@ from chaos.faults import (
     when,
 )
 from chaos.launch_faults import launch_options, without_crash_points
-from chaos.network import Link
-from chaos.schedule import clashing
-
-if TYPE_CHECKING:
-    from chaos.parts import Part
 
 SPELLINGS = [
     ("latency:pg=100ms", throughout(inject=Latency("pg", ms=100))),
@@ -109,7 +102,11 @@ def test_other_units_and_left_out_values_are_read(spelled: str, planned: object)
         ("latency:pg=0ms", "ms of latency:pg must be at least 1"),
         ("latency:pg=10ms,jiter=2ms", "'jiter=2ms' where latency takes a value, jitter=…"),
         ("cut:redis=2s", "'2s' where cut takes no value"),
-        ("cut:redis/upstream", "stream of cut:redis must be both"),
+        ("cut:redis/upstream", "stream of cut:redis must be both: it ends whole connections"),
+        ("limit_data:pg/both=1KB", "must be downstream or upstream: what ends first hides the other"),
+        ("slicer:pg/both=16B", "must be downstream or upstream: pauses in one direction would pass"),
+        ("reset:pg/both", "must be downstream or upstream: upstream resets the connection before any reply"),
+        ("lost_reply:edge/upstream", "must be downstream: a reply comes downstream"),
         ("latency:pg/sideways=1ms", "must be downstream or upstream or both"),
         ("cut:redis@2s", "no duration, though cut must be healed"),
         ("flush:redis@2s+1s", "flush:redis is over at once: it needs an instant, and no duration"),
@@ -172,63 +169,6 @@ def test_a_timed_fault_must_be_healed_by_the_clock() -> None:
         at(seconds=1.0, inject=Cut("redis"), heal_after=float("inf"))
 
 
-def reach(*names: str) -> Reach:
-    links = {name: Link(name=name, host="127.0.0.1", port=1, upstream="127.0.0.1:2") for name in names}
-    return Reach(links=links)
-
-
-def test_a_group_is_every_link_whose_name_begins_with_it() -> None:
-    lab = reach("pg-a", "pg-b", "pgbouncer", "redis-a")
-    assert [link.name for link in lab.group("pg")] == ["pg-a", "pg-b"]
-    assert [link.name for link in lab.group("pg-b")] == ["pg-b"]
-
-
-def test_overlapping_cuts_of_one_link_are_named() -> None:
-    lab = reach("pg-a", "pg-b", "redis-a")
-    both = at(seconds=1, inject=Cut("pg"), heal_after=2)
-    assert "break pg-a at the same time" in clashing(
-        [both, at(seconds=2, inject=Cut("pg-a"), heal_after=2)], lab
-    )
-    assert clashing([both, at(seconds=3, inject=Cut("pg-a"), heal_after=2)], lab) == ""
-    assert clashing([both, at(seconds=2, inject=Cut("redis"), heal_after=2)], lab) == ""
-    assert clashing([both, throughout(inject=Cut("pg-b"))], lab)
-
-
-class Named:
-    """A part that has only its name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-def parts(*names: str) -> Reach:
-    return Reach(parts={name: cast("Part", Named(name)) for name in names})
-
-
-def test_faults_of_one_process_may_not_overlap() -> None:
-    lab = parts("node-a", "node-b", "worker-expiry-1", "worker-notifier-1")
-    kill = at(seconds=1, inject=Kill("node"), heal_after=2)
-    assert "break node-a at the same time" in clashing(
-        [kill, at(seconds=2, inject=Pause("node-a"), heal_after=2)], lab
-    )
-    assert clashing([kill, at(seconds=2, inject=Pause("worker"), heal_after=2)], lab) == ""
-    assert clashing([kill, throughout(inject=Clock("node", 60))], lab) == ""
-    leader = when("progress", at_least=0.5, inject=Kill("leader"), heal_after=1)
-    assert "break worker-expiry-1 at the same time" in clashing(
-        [leader, at(seconds=1, inject=Pause("worker"), heal_after=1)], lab
-    )
-
-
-def test_a_lab_without_the_process_or_the_provider_does_not_offer_the_fault() -> None:
-    lab = parts("node-a", "worker-expiry-1")
-    assert Kill("node-a").unavailable(lab) == ""
-    assert "needs a process 'node-b' that this lab started; there are: node-a" in Kill("node-b").unavailable(
-        lab
-    )
-    assert "needs a process 'leader'" in Pause("leader").unavailable(lab)
-    assert "needs a provider 'payment'; there are: none" in ProviderFault("payment", "down").unavailable(lab)
-
-
 def test_the_launcher_is_told_of_clocks_that_are_wrong_throughout() -> None:
     schedule = [throughout(inject=Clock("node", 60)), throughout(inject=Clock("worker-expiry", -60))]
     assert launch_options(schedule, "node-b") == ("--clock-offset=60",)
@@ -239,7 +179,3 @@ def test_a_process_that_is_started_again_has_no_crash_point_any_more() -> None:
     (option,) = launch_options([throughout(inject=CrashAt("node", "a.b:c"))], "node-b")
     command = ("python", "-m", "chaos.launch", option, "--clock-offset=60", "--", "a.b")
     assert without_crash_points(command) == ("python", "-m", "chaos.launch", "--clock-offset=60", "--", "a.b")
-
-
-def test_a_lab_without_the_link_does_not_offer_the_fault() -> None:
-    assert "has none" in Cut("pg").unavailable(reach("pg-a"))
