@@ -55,6 +55,30 @@ def test_a_fault_that_came_when_nobody_was_there_does_not_count(
     assert (premise.holds, "while no operation was under way" in premise.measured) == (holds, not holds)
 
 
+@pytest.mark.parametrize(
+    ("injected", "healed", "holds"), [(150, 350, False), (50, 350, True), (150, 450, True), (150, 240, True)]
+)
+def test_a_fault_that_fell_into_a_gap_of_the_load_does_not_count_unless_it_was_over_at_once(
+    run: Run, injected: float, healed: float, holds: bool
+) -> None:
+    for sent in (10, 400):
+        run.refused("r", sent=sent, done=sent + 100, key=f"k{sent}")
+    run.fault("redis", injected=injected, landed=injected + 10, healed=healed)
+    premise = run.premise(landed("redis"))
+    assert (premise.holds, "while no operation was under way" in premise.measured) == (holds, not holds)
+
+
+@pytest.mark.parametrize("about", [{"sent": 10, "done": None}, {"sent": None, "intended": 200, "done": 201}])
+def test_whoever_never_had_an_answer_or_never_left_met_the_fault(
+    run: Run, about: dict[str, float | None]
+) -> None:
+    run.refused("r", sent=10, done=20, key="k10")
+    run.refused("r", sent=400, done=500, key="k400")
+    run.operation("hold", "r", outcome="info", key="lost", **about)  # type: ignore[arg-type]  # as told above
+    run.fault("redis", landed=150, healed=350)
+    assert run.premise(landed("redis")).holds
+
+
 def test_a_fault_after_which_things_were_not_well_again_does_not_count(run: Run) -> None:
     one_sale(run)
     run.fault("redis", landed=1, error="not well after healing: no answer")
