@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from checker.evidence import Evidence
     from checker.verdict import Premise
 
-LOAD_CPU_SHARE_MAX: Final = 0.9
-"""Of one processor, over half a second: a load process that is busier measures itself."""
-PRESSURE_SHARE_MAX: Final = 0.9
-"""Of the load's time, in which something that could have run waited for a processor (Linux: /proc/pressure/cpu)."""
 RESTS_ON: Final = "history_complete"
 
 
@@ -102,19 +98,11 @@ def _judgement(measured: Measured, premises: Sequence[Premise], unwell: str) -> 
 
 
 def _unwell(evidence: Evidence, premises: Sequence[Premise]) -> Iterator[str]:
-    """Say what was wrong with the load or the machine while it was measured."""
+    """Say why the load, or the machine that it ran on, was unwell while it was measured."""
     assumed = [each for each in premises if each.name == load_healthy.__name__]
     for each in assumed or [premise(evidence, load_healthy())]:
         if not each.holds:
             yield f"the load was tired ({each.measured})"
-    (busiest,) = evidence.row(
-        "SELECT max(value) FROM samples WHERE source LIKE 'load/%' AND metric = 'cpu_share'"
-    )
-    if busiest is not None and busiest > LOAD_CPU_SHARE_MAX:
-        yield f"a load process used {busiest:.0%} of a processor"
-    (pressure,) = evidence.row(_PRESSURE)
-    if pressure is not None and pressure > PRESSURE_SHARE_MAX:
-        yield f"something waited for a processor for {pressure:.0%} of the time"
 
 
 def _p99(evidence: Evidence, threshold: Threshold) -> Measured:
@@ -176,12 +164,6 @@ _MEASURES: Final[dict[str, Callable[[Evidence, Threshold], Measured]]] = {
     "recovers": _recovers,
 }
 NAMES: Final = tuple(_MEASURES)
-
-# Each reading says for which share of the time since the one before somebody waited.
-_PRESSURE: Final = """
-SELECT avg(value) FROM samples, (SELECT min(sent_ns) AS since_ns, max(done_ns) AS until_ns FROM operations)
-WHERE source = 'machine' AND metric = 'cpu_pressure' AND mono_ns BETWEEN since_ns AND until_ns
-"""
 
 # By nearest rank. An operation is outside faults if it ended before one began and was meant to begin after the second
 # that follows the last one's end.

@@ -1,7 +1,8 @@
 """Vacuity: a tired load generator proves nothing.
 
-Expects samples of source `load/<shard>`: `arrivals` (started or dropped so far), `dropped` (at the cap, so far) and
-`lag_max_us` (by how much the load process, which wakes every 10 ms for this alone, woke late at worst).
+Expects samples of source `load/<shard>`: `arrivals` (started or dropped so far), `dropped` (at the cap, so far),
+`lag_max_us` (by how much the load process, which wakes every 10 ms for this alone, woke late at worst) and `cpu_share` (of
+one processor, over half a second); and of source `machine`, where the system tells: `cpu_pressure`.
 """
 
 from __future__ import annotations
@@ -21,70 +22,110 @@ LAG_MS_MAX: Final = 500.0
 """At worst. A healthy process on two busy processors was never more than 62 ms late in a hundred runs; one in a hundred
 operations says nothing of a process that stood still for seconds and was quick before and after."""
 
+CPU_SHARE_MAX: Final = 0.9
+"""Of one processor, over half a second: a load process that is busier measures itself."""
+PRESSURE_SHARE_MAX: Final = 0.9
+"""Of the load's time, in which something that could have run waited for a processor (Linux: /proc/pressure/cpu)."""
+
 
 def load_healthy(
     *,
     lag_ms_p99_max: float = LAG_MS_P99_MAX,
     dropped_share_max: float = DROPPED_SHARE_MAX,
     lag_ms_max: float = LAG_MS_MAX,
+    cpu_share_max: float = CPU_SHARE_MAX,
+    pressure_share_max: float = PRESSURE_SHARE_MAX,
 ) -> Assumption:
     """Require that first attempts left at most so late (p99, sent − intended), and that so few arrivals were dropped.
 
     No load process may ever have stood still for longer than `lag_ms_max`, by its own pulse: how late an operation left
-    at worst may be the doing of a node that took its time to accept the connection.
+    at worst may be the doing of a node that took its time to accept the connection. None may have been busier, and nobody
+    may have waited for a processor for more of the load's time, than the two shares say.
     """
     limits = {
         "lag_ms_p99_max": lag_ms_p99_max,
         "dropped_share_max": dropped_share_max,
         "lag_ms_max": lag_ms_max,
+        "cpu_share_max": cpu_share_max,
+        "pressure_share_max": pressure_share_max,
     }
     return Assumption(name="load_healthy", kind="vacuity", parameters={**limits})
 
 
 @measures(load_healthy, "vacuity")
 def _load_healthy(evidence: Evidence, parameters: Parameters) -> Measured:
-    lag_max, dropped_max, still_max = (
-        float(parameters.get("lag_ms_p99_max", LAG_MS_P99_MAX)),
-        float(parameters.get("dropped_share_max", DROPPED_SHARE_MAX)),
-        float(parameters.get("lag_ms_max", LAG_MS_MAX)),
+    limits = {**load_healthy().parameters, **parameters}
+    looks = [look(evidence, limits) for look in (_lag, _dropped, _stillness, _busyness, _pressure)]
+    return Measured(
+        all(look.holds for look in looks),
+        ", ".join(look.required for look in looks),
+        ", ".join(look.measured for look in looks if look.measured),
     )
+
+
+def _lag(evidence: Evidence, limits: Parameters) -> Measured:
+    most = float(limits["lag_ms_p99_max"])
     (lag,) = evidence.row(
         "SELECT quantile_disc(sent_ns - intended_ns, 0.99) / 1e6 FROM operations WHERE attempt = 1 AND sent_ns IS NOT NULL"
     )
+    said = "nothing was sent, so nothing was late at p99" if lag is None else f"{lag:.2f} ms late at p99"
+    return Measured(lag is not None and lag <= most, f"sent at most {most:g} ms late at p99", said)
+
+
+def _dropped(evidence: Evidence, limits: Parameters) -> Measured:
+    most = float(limits["dropped_share_max"])
+    required = f"at most {most:.1%} of the arrivals dropped"
     arrivals, dropped = evidence.row(
         """
         SELECT sum(value) FILTER (metric = 'arrivals'), coalesce(sum(value) FILTER (metric = 'dropped'), 0)
         FROM (SELECT source, metric, max(value) AS value FROM samples WHERE source LIKE 'load/%' GROUP BY ALL)
         """
     )
+    if not arrivals:
+        return Measured(False, required, "the arrivals were not counted")
+    share = dropped / arrivals
+    return Measured(share <= most, required, f"{share:.1%} dropped ({dropped:.0f} of {arrivals:.0f})")
+
+
+def _stillness(evidence: Evidence, limits: Parameters) -> Measured:
+    most, shards = float(limits["lag_ms_max"]), evidence.brief.shards
+    required = f"no load process still for more than {most:g} ms"
     pulses, still = evidence.row(
         """
         SELECT count(DISTINCT source), max(value) / 1e3 FROM samples
         WHERE metric = 'lag_max_us' AND source IN (SELECT 'load/' || shard FROM operations)
         """
     )
-    share = dropped / arrivals if arrivals else None
-    alive = pulses >= evidence.brief.shards
+    if pulses < shards:
+        return Measured(False, required, f"the pulse of {pulses} of {shards} load processes was heard")
+    return Measured(still <= most, required, f"still for {still:.0f} ms at worst")
+
+
+def _busyness(evidence: Evidence, limits: Parameters) -> Measured:
+    most = float(limits["cpu_share_max"])
+    (busiest,) = evidence.row(
+        "SELECT max(value) FROM samples WHERE source LIKE 'load/%' AND metric = 'cpu_share'"
+    )
+    said = "" if busiest is None else f"a load process used {busiest:.0%} of a processor"
     return Measured(
-        lag is not None
-        and lag <= lag_max
-        and share is not None
-        and share <= dropped_max
-        and alive
-        and still <= still_max,
-        f"sent at most {lag_max:g} ms late at p99, at most {dropped_max:.1%} of the arrivals dropped, "
-        f"no load process still for more than {still_max:g} ms",
-        ", ".join(
-            (
-                f"{_ms(lag)} late at p99",
-                "the arrivals were not counted"
-                if share is None
-                else f"{share:.1%} dropped ({dropped:.0f} of {arrivals:.0f})",
-                f"still for {still:.0f} ms at worst"
-                if alive
-                else f"the pulse of {pulses} of {evidence.brief.shards} load processes was heard",
-            )
-        ),
+        busiest is None or busiest <= most, f"none that used more than {most:.0%} of a processor", said
+    )
+
+
+def _pressure(evidence: Evidence, limits: Parameters) -> Measured:
+    most = float(limits["pressure_share_max"])
+    # Each reading says for which share of the time since the one before somebody waited.
+    (pressure,) = evidence.row(
+        """
+        SELECT avg(value) FROM samples, (SELECT min(sent_ns) AS since_ns, max(done_ns) AS until_ns FROM operations)
+        WHERE source = 'machine' AND metric = 'cpu_pressure' AND mono_ns BETWEEN since_ns AND until_ns
+        """
+    )
+    said = "" if pressure is None else f"something waited for a processor for {pressure:.0%} of the time"
+    return Measured(
+        pressure is None or pressure <= most,
+        f"nothing that waited for a processor for more than {most:.0%} of the time",
+        said,
     )
 
 
@@ -109,7 +150,3 @@ def _release_skew(evidence: Evidence, parameters: Parameters) -> Measured:
         f"the buyers of a race leave within {most:g} µs at p50",
         f"{skew:.0f} µs at p50 over {races} races" if races else "there was no race",
     )
-
-
-def _ms(value: float | None) -> str:
-    return "nothing was sent, so nothing was" if value is None else f"{value:.2f} ms"
