@@ -9,7 +9,6 @@ import pytest
 from checker.assumptions import (
     clocks_comparable,
     happened,
-    load_healthy,
     names,
     release_skew,
     trail_complete,
@@ -47,78 +46,6 @@ def test_happened_needs_all_of_its_events(run: Run) -> None:
     one_sale(run)
     premise = run.premise(happened("hold:ok", "hold:fail"))
     assert (premise.holds, premise.measured) == (False, "hold:ok 1×, hold:fail 0×")
-
-
-def test_a_load_that_left_on_time_is_healthy(run: Run) -> None:
-    run.operation("hold", "r", sent=2, intended=1, done=3, key="k")
-    run.sample("load/0", "arrivals", 10)
-    run.sample("load/0", "dropped", 0)
-    run.sample("load/0", "lag_max_us", 12_000)
-    premise = run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.1))
-    assert (premise.holds, premise.measured) == (
-        True,
-        "1.00 ms late at p99, 0.0% dropped (0 of 10), still for 12 ms at worst",
-    )
-
-
-def test_a_load_that_stood_still_once_is_tired_however_quick_it_was_else(run: Run) -> None:
-    for number in range(200):
-        run.operation("hold", "r", sent=number, done=number + 1, key=f"k{number}")
-    run.sample("load/0", "arrivals", 200)
-    run.sample("load/0", "lag_max_us", 9_000, at=100)
-    assert run.premise(load_healthy()).holds
-    run.sample("load/0", "lag_max_us", 2_000_000, at=600)
-    premise = run.premise(load_healthy())
-    assert not premise.holds
-    assert "still for 2000 ms at worst" in premise.measured
-
-
-def test_every_load_process_must_have_a_pulse(run: Run) -> None:
-    run.given(shards=2)
-    for shard in (0, 1):
-        run.operation("hold", "r", sent=1, done=2, key=f"k{shard}", shard=shard)
-        run.sample(f"load/{shard}", "arrivals", 1)
-    run.sample("load/0", "lag_max_us", 9_000)
-    premise = run.premise(load_healthy())
-    assert not premise.holds
-    assert "the pulse of 1 of 2 load processes was heard" in premise.measured
-    run.sample("load/1", "lag_max_us", 9_000)
-    assert run.premise(load_healthy()).holds
-
-
-def test_a_load_that_left_late_is_tired(run: Run) -> None:
-    run.operation("hold", "r", sent=4, intended=1, done=5, key="k")
-    run.sample("load/0", "arrivals", 10)
-    run.sample("load/0", "lag_max_us", 9_000)
-    assert not run.premise(load_healthy(lag_ms_p99_max=2.9, dropped_share_max=0.1)).holds
-
-
-def test_retries_are_not_late_arrivals(run: Run) -> None:
-    run.operation("hold", "r", sent=1, intended=1, done=5, key="k")
-    run.operation("hold", "r", sent=90, intended=1, done=95, key="k", attempt=2)
-    run.sample("load/0", "arrivals", 10)
-    run.sample("load/0", "lag_max_us", 9_000)
-    assert run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.1)).holds
-
-
-def test_a_load_that_dropped_arrivals_is_tired(run: Run) -> None:
-    run.operation("hold", "r", sent=1, done=5, key="k")
-    for shard in (0, 1):
-        run.sample(f"load/{shard}", "arrivals", 5, at=1)
-        run.sample(f"load/{shard}", "arrivals", 10, at=2)
-        run.sample(f"load/{shard}", "dropped", 1, at=2)
-    run.sample("load/0", "lag_max_us", 9_000)
-    premise = run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=0.05))
-    assert (premise.holds, premise.measured) == (
-        False,
-        "0.00 ms late at p99, 10.0% dropped (2 of 20), still for 9 ms at worst",
-    )
-
-
-def test_a_load_whose_arrivals_nobody_counted_is_not_known_to_be_healthy(run: Run) -> None:
-    run.operation("hold", "r", sent=1, done=5, key="k")
-    run.sample("load/0", "lag_max_us", 9_000)
-    assert not run.premise(load_healthy(lag_ms_p99_max=1, dropped_share_max=1)).holds
 
 
 @pytest.mark.parametrize(("most", "holds"), [(200, True), (199, False)])
@@ -235,11 +162,17 @@ def test_an_assumption_with_a_limit_that_is_no_number_does_not_hold(run: Run) ->
 def test_every_assumption_is_registered_under_the_name_of_its_constructor() -> None:
     assert names("evidence") == ("clocks_comparable", "history_complete", "states_known", "trail_complete")
     assert names("vacuity") == (
+        "admitted_by",
         "became",
+        "claimed_beside",
+        "committed_unknown",
         "contended",
+        "contended_by_resource",
         "happened",
         "in_flight_together",
         "landed",
+        "led",
         "load_healthy",
         "release_skew",
+        "taken_over",
     )
