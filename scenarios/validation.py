@@ -167,13 +167,16 @@ def _of_the_judgement(scenario: Scenario, names: Known, actions: Mapping[str, Ac
 
 
 def _of_what_must_have_been(scenario: Scenario, actions: Mapping[str, Action]) -> Iterator[str]:
-    """Yield what an assumption asks for that this story cannot bring about, so that it would always be missed."""
+    """Yield what an assumption asks for that this story cannot bring about, and faults after which none asks."""
     kinds = {action.kind for action in actions.values()}
-    faults = {
-        word
-        for planned in scenario.faults
-        for word in (planned.name, planned.fault.kind, planned.fault.where)
+    words = {
+        planned.name: {planned.name, planned.fault.kind, planned.fault.where} for planned in scenario.faults
     }
+    faults = set().union(*words.values())
+    asked = {word for each in scenario.assumptions if each.name == "landed" for word in each.parameters}
+    for name, its_words in words.items():
+        if asked.isdisjoint(its_words):
+            yield f"fault {name} may fail to land unnoticed: no assumption 'landed' names it, its kind or its place"
     for assumption in scenario.assumptions:
         for named in assumption.parameters:
             kind = named.partition(":")[0]

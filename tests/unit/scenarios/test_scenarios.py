@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from chaos.faults import Cut, Kill, at, when
-from checker.assumptions import happened
+from checker.assumptions import happened, landed
 from checker.brief import Assumption, Threshold
-from lastseat.reach import CONDITIONS, places
+from lastseat.conditions import CONDITIONS
+from lastseat.reach import places
 from lastseat.workers import KINDS
 from scenarios import registry, validation
 from scenarios.arrivals import barrier, steady
@@ -50,6 +51,19 @@ def test_every_scenario_can_be_played_in_both_profiles(name: str, profile: str) 
     scenario = registry.find(name, cast("Profile", profile))
     names = validation.known(places=places(scenario), conditions=CONDITIONS, workers=tuple(KINDS))
     validation.refuse(scenario, names=names, actions=ACTIONS)
+
+
+@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("profile", ["smoke", "full"])
+def test_every_scenario_says_how_quick_is_quick_enough(name: str, profile: str) -> None:
+    assert registry.find(name, cast("Profile", profile)).thresholds
+
+
+@pytest.mark.parametrize("spelled", ["cut:redis-a@1s+1s", "cut", "redis-a"])
+def test_a_fault_is_asked_after_by_its_name_its_kind_or_its_place(spelled: str) -> None:
+    cut = at(seconds=1, inject=Cut("redis-a"), heal_after=1)
+    scenario = replace(RACE, faults=(cut,), assumptions=(landed(spelled),))
+    assert not list(validation.refusals(scenario, names=KNOWN, actions=ACTIONS))
 
 
 def test_an_unknown_scenario_is_answered_with_those_there_are() -> None:
@@ -106,6 +120,14 @@ IMPOSSIBLE = {
     "the target has no 'holt'. Did you mean 'hold'?": assuming("happened", {"holt:ok": 1}),
     "'hold:ok' 0 times": assuming("happened", {"hold:ok": 0}),
     "is about none of its faults; it plans none": assuming("landed", {"redis": 1}),
+    "fault cut:redis-a@1s+1s may fail to land unnoticed": replace(
+        RACE,
+        faults=(
+            at(seconds=1, inject=Cut("redis-a"), heal_after=1),
+            at(seconds=3, inject=Cut("pg"), heal_after=1),
+        ),
+        assumptions=(landed("redis", "pg"),),
+    ),
     "write table:STATE": assuming("became", {"holds": 1}),
     "no such table has states": assuming("became", {"permits:OUT": 1}),
     "there is no such state; there are: ACTIVE, CONFIRMED": assuming("became", {"holds:GONE": 1}),
