@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import LostReply, every
-from checker.assumptions import happened, landed, load_healthy
+from checker.assumptions import committed_unknown, happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import KEYS, LEDGER, RECOVERY, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -27,6 +27,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY),
     assumptions=(
         landed("lost_reply"),
+        committed_unknown(at_least=1),
         happened("hold:ok", "hold:info:OUTCOME_UNKNOWN", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import CrashAt, throughout
-from checker.assumptions import happened, landed, load_healthy
-from scenarios.arrivals import steady
+from checker.assumptions import happened, landed, load_healthy, taken_over
+from scenarios.arrivals import burst, steady
 from scenarios.promises import KEYS, LEDGER_WHILE_BROKEN
 from scenarios.scenario import Crowd, Sale, Scenario
 from scenarios.thresholds import p99
@@ -21,12 +21,16 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=60, lease_seconds=1.0),
     # The permits in its hands when it dies are out for a second, and not for ten.
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
-    crowd=Crowd(habits={"retrier": 0.9, "double_clicker": 0.1}, arrivals=steady(rate=40, seconds=2.5)),
+    # Who asks until the claim has run out. In the burst a node has many claims in its hands when it dies of one of them.
+    crowd=Crowd(
+        habits={"insistent": 1.0}, arrivals=steady(rate=40, seconds=2.5) + burst(60, within=0.05).after(0.4)
+    ),
     # Its first claims are the organiser's, who puts the shows on sale. It dies soon and stays away to the end.
-    faults=(throughout(inject=CrashAt("node-a", "service.reservation.once:_carry_out:before:12")),),
+    faults=(throughout(inject=CrashAt("node-a", "service.reservation.once:_carry_out:before:25")),),
     invariants=(*LEDGER_WHILE_BROKEN, *KEYS),
     assumptions=(
         landed("crash_at"),
+        taken_over(at_least=1),
         happened("hold:ok", "confirm:info", "confirm:fail:IDEMPOTENCY_IN_PROGRESS", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),
     ),
@@ -37,6 +41,6 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=replace(SCENARIO.sale, capacity=600),
-    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24)),
+    crowd=replace(SCENARIO.crowd, arrivals=steady(rate=80, seconds=24) + burst(100, within=0.05).after(4.6)),
     faults=(throughout(inject=CrashAt("node-a", "service.reservation.once:_carry_out:before:200")),),
 )

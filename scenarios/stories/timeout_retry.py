@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import LostReply, every
-from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from checker.assumptions import committed_unknown, happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import KEYS, LEDGER, RECOVERY, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -17,7 +17,8 @@ SCENARIO = Scenario(
         "Requests arrive, the work is done, and the answer never comes. People ask again under the same key, at the other "
         "node; others had pressed twice to begin with; a few use an old key for a new wish, or a key that is another's. "
         "However often a key is sent there is one seat, one answer told again byte for byte, and a clear no to whoever means "
-        "something else, or is somebody else."
+        "something else, or is somebody else. Whoever still carries a command out is waited for; that it passes on when he "
+        "is dead is told in orphaned_claim and node_kill."
     ),
     sale=Sale(resources=3, capacity=30),
     crowd=Crowd(
@@ -28,6 +29,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY, "reused_key_conflicts"),
     assumptions=(
         landed("lost_reply"),
+        committed_unknown(at_least=5),
         in_flight_together(at_least=4),
         happened(
             "hold:ok",

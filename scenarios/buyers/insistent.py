@@ -1,0 +1,41 @@
+"""An insistent buyer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scenarios.habit import Habit
+from scenarios.journal import Outcome
+
+if TYPE_CHECKING:
+    from scenarios.habit import Answer, Buyer
+
+RETRIES_MAX = 12
+"""Over two and a half seconds: longer than whoever died with the command in hand may keep it."""
+PAUSE_SECONDS = 0.2
+
+
+def _then(buyer: Buyer, answer: Answer) -> None:
+    held = _insist(buyer, answer)
+    if held.outcome is Outcome.OK and held.created is not None:
+        told = _insist(buyer, buyer.act("confirm", hold=int(held.created)))
+        if told.outcome is Outcome.OK:
+            buyer.repeat()
+
+
+def _insist(buyer: Buyer, answer: Answer) -> Answer:
+    for retry in range(RETRIES_MAX):
+        if answer.outcome is Outcome.OK or answer.replayed:
+            break
+        buyer.pause(PAUSE_SECONDS * (0.75 + 0.5 * buyer.chance(f"insist {retry}")))
+        answer = buyer.repeat(elsewhere=True)
+    return answer
+
+
+HABIT = Habit(
+    name="insistent",
+    sentence="Asks five times a second under the same key, at one node and then the next, until it is told; and once more, to be sure.",
+    opening="hold",
+    then=_then,
+    operations_max=2 * (1 + RETRIES_MAX) + 1,
+)
