@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import Cut, Restart, at
-from checker.assumptions import happened, landed, load_healthy
+from checker.assumptions import admitted_by, happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import ADVICE, ADVICE_AGAIN, LEDGER, REFUSALS
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -30,6 +30,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *ADVICE, *ADVICE_AGAIN, *REFUSALS),
     assumptions=(
         landed("cut", "restart"),
+        admitted_by("local-fallback", at_least=5),
         happened("hold:ok", "hold:fail", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),
     ),

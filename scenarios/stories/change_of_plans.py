@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.assumptions import became, happened, load_healthy
+from checker.assumptions import became, contended_by_resource, happened, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import EXPIRY, LEDGER, LINE, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -23,10 +23,11 @@ SCENARIO = Scenario(
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
         habits={"couple": 0.4, "waverer": 0.3, "waiter": 0.1, "picky": 0.2},
-        arrivals=burst(60, within=0.4) + steady(rate=40, seconds=2.2),
+        arrivals=burst(60, within=0.2) + steady(rate=40, seconds=2.2),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY),
     assumptions=(
+        contended_by_resource(at_least=1),
         happened(
             "hold:ok",
             "hold:fail:CAPACITY_EXHAUSTED",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.assumptions import happened, in_flight_together, load_healthy
+from checker.assumptions import contended_by_resource, happened, in_flight_together, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import LEDGER, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -24,6 +24,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *SCARCITY, "replay_is_identical", "seats_linearize_without_trail"),
     assumptions=(
         in_flight_together(at_least=30),
+        contended_by_resource(at_least=10),
         happened("hold:ok", "hold:fail:CAPACITY_EXHAUSTED", "confirm:ok", "cancel:ok"),
         # Two hundred new connections in an instant cost the load generator time, too.
         load_healthy(lag_ms_p99_max=150),

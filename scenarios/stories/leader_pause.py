@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import Pause, at
-from checker.assumptions import became, happened, landed, load_healthy
+from checker.assumptions import became, happened, landed, led, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import EXPIRY, LEDGER, LINE, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -18,16 +18,17 @@ SCENARIO = Scenario(
         "elected and carries on; then the first wakes up and believes that it still leads. Nothing that it does "
         "from then on may count."
     ),
-    sale=Sale(resources=3, capacity=8, hold_seconds=0.8, offer_seconds=0.4, lease_seconds=1.2),
+    sale=Sale(resources=3, capacity=12, hold_seconds=0.8, offer_seconds=0.4, lease_seconds=1.2),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.35, "latecomer": 0.3, "waiter": 0.35},
+        habits={"dawdler": 0.45, "latecomer": 0.4, "waiter": 0.15},
         arrivals=burst(40, within=0.3) + steady(rate=25, seconds=3.2),
     ),
     faults=(at(seconds=0.6, inject=Pause("leader"), heal_after=2.2),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY),
     assumptions=(
         landed("pause"),
+        led(at_least=2),
         happened("hold:ok", "join_waitlist:ok"),
         became("holds:EXPIRED", at_least=5),
         load_healthy(lag_ms_p99_max=100),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.assumptions import happened, in_flight_together, load_healthy
+from checker.assumptions import contended_by_resource, happened, in_flight_together, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import LEDGER, REFUSALS
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -26,6 +26,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *REFUSALS, "limits_hold"),
     assumptions=(
         in_flight_together(at_least=8),
+        contended_by_resource(at_least=3),
         happened("hold:ok", "confirm:ok"),
         happened("hold:fail:OWNER_LIMIT_REACHED", at_least=50),
         load_healthy(lag_ms_p99_max=100),

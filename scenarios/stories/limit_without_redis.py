@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import Cut, at
-from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from checker.assumptions import admitted_by, happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import LEDGER, REFUSALS, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -27,6 +27,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *REFUSALS, *WITHOUT_ADVICE, "limits_hold"),
     assumptions=(
         landed("redis"),
+        admitted_by("local-fallback", at_least=10),
         in_flight_together(at_least=8),
         happened("hold:ok", "confirm:ok"),
         happened("hold:fail:OWNER_LIMIT_REACHED", at_least=50),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.assumptions import happened, in_flight_together, load_healthy
+from checker.assumptions import contended_by_resource, happened, in_flight_together, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import LEDGER, LINE, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -34,6 +34,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *SCARCITY, *LINE, "offers_only_while_open"),
     assumptions=(
         in_flight_together(at_least=10),
+        contended_by_resource(at_least=8),
         happened(
             "confirm:ok",
             "cancel:ok",
@@ -52,5 +53,13 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=0.5) + steady(rate=80, seconds=20)),
+    # So few are closed that something is on sale to the end; each burst is more than twelve can serve at once.
+    sale=replace(SCENARIO.sale, resources=12),
+    crowd=replace(
+        SCENARIO.crowd,
+        habits={**SCENARIO.crowd.habits, "twin_clicker": 0.1, "waiter": 0.095, "organiser": 0.005},
+        arrivals=sum(
+            (burst(150, within=0.3).after(start) for start in (0, 5, 10, 15)), steady(rate=60, seconds=20)
+        ),
+    ),
 )

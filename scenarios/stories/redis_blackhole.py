@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import Blackhole, at
-from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from checker.assumptions import admitted_by, happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import ADVICE, ADVICE_AGAIN, LEDGER, RECOVERY, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -36,6 +36,7 @@ SCENARIO = Scenario(
     ),
     assumptions=(
         landed("redis"),
+        admitted_by("local-fallback", at_least=10),
         in_flight_together(at_least=4),
         happened("hold:ok", "hold:fail:CAPACITY_EXHAUSTED", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import Cut, every
-from checker.assumptions import happened, in_flight_together, landed, load_healthy
+from checker.assumptions import admitted_by, happened, in_flight_together, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import ADVICE, KEYS, LEDGER, SCARCITY, WITHOUT_ADVICE
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -29,6 +29,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *ADVICE, *SCARCITY, *WITHOUT_ADVICE, *KEYS),
     assumptions=(
         landed("redis"),
+        admitted_by("local-fallback", at_least=10),
         in_flight_together(at_least=4),
         happened("hold:ok", "hold:fail", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chaos.faults import ProviderFault, at
-from checker.assumptions import became, happened, landed, load_healthy
+from checker.assumptions import became, claimed_beside, happened, landed, load_healthy
 from scenarios.arrivals import burst, steady
 from scenarios.promises import DELIVERY, LEDGER, LINE, SCARCITY
 from scenarios.scenario import Crowd, Sale, Scenario
@@ -28,6 +28,7 @@ SCENARIO = Scenario(
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),
     assumptions=(
         landed("provider"),
+        claimed_beside(at_least=1),
         happened("join_waitlist:ok", "accept_offer:ok"),
         became("outbox:DELIVERED", at_least=5),
         load_healthy(lag_ms_p99_max=100),
