@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chaos.providers import ledger
 from scenarios import registry
 
 if TYPE_CHECKING:
     Catalogue = dict[str, Any]
 
 pytestmark = [pytest.mark.catalogue, pytest.mark.timeout(3_600)]
+
+
+def test_what_the_absence_of_redis_added_to_a_hold_is_told(catalogue: Catalogue) -> None:
+    summary = (catalogue["redis_outage"].folder / "summary.md").read_text()
+    assert "| added to hold by a fault, ms | before | during | after |" in summary
+    for measure in ("response", "service"):
+        told = rf": {measure} time [^|]*, p50 \| [\d.,]+ \| [\d.,]+ \([+-][\d.,]+\) \|"
+        assert re.search(told, summary), summary
 
 
 @pytest.mark.parametrize("name", ["redis_outage", "redis_blackhole", "redis_flapping", "boot_without_redis"])
@@ -97,9 +107,20 @@ def test_the_number_of_a_notice_that_was_never_committed_is_missing(catalogue: C
     assert catalogue["torn_handover"].one(missing) > 0
 
 
-def test_a_delivery_that_nobody_wrote_down_was_sent_again_under_its_id(catalogue: Catalogue) -> None:
-    twice = "SELECT count(*) FROM (SELECT effect FROM {effects} GROUP BY effect HAVING count(*) > 1)"
-    assert catalogue["worker_crash"].one(twice) > 0
+def test_a_delivery_that_nobody_wrote_down_was_sent_again_by_another_under_its_id(
+    catalogue: Catalogue,
+) -> None:
+    run = catalogue["worker_crash"]
+    proof = run.one("SELECT proof FROM {faults}")
+    dead, delivery = re.fullmatch(r"(\S+) was killed .* after (\S+) was accepted", proof).groups()  # type: ignore[union-attr]  # or it fails
+    sent = [
+        each for each in ledger.read(run.folder / "ledgers/notification.jsonl") if each.effect == delivery
+    ]
+    assert [each.answer for each in sent] == ["accepted", "duplicate"]
+    assert sent[0].caller == dead
+    assert sent[1].caller not in {"", dead}
+    state = f"SELECT new_state FROM {{state/notification_outbox}} WHERE new_delivery_id = '{delivery}'"
+    assert run.one(state) == "DELIVERED"
 
 
 @pytest.mark.parametrize("name", ["poison_delivery", "provider_down"])
@@ -114,6 +135,19 @@ def test_what_nobody_takes_is_given_up_after_five_attempts(name: str, catalogue:
 def test_another_leads_while_the_leader_sleeps(catalogue: Catalogue) -> None:
     terms = "SELECT count(DISTINCT new_term) FROM {changes/leader_leases}"
     assert catalogue["leader_pause"].one(terms) > 1
+
+
+@pytest.mark.parametrize("name", ["orphaned_claim", "node_kill"])
+def test_a_claim_of_the_dead_is_taken_over_and_carried_out_by_another(
+    name: str, catalogue: Catalogue
+) -> None:
+    run = catalogue[name]
+    taken_over = """
+        SELECT count(*) FROM (
+            SELECT new_id FROM {changes/idempotency_records} GROUP BY new_id HAVING count(DISTINCT new_owner_token) > 1
+        ) AS record SEMI JOIN {state/idempotency_answers} AS answer ON answer.new_record_id = record.new_id
+    """
+    assert run.one(taken_over) > 0
 
 
 def test_a_command_whose_outcome_is_unknown_is_settled_by_its_key(catalogue: Catalogue) -> None:
