@@ -24,11 +24,16 @@ class Judgement(StrEnum):
 
 
 class WitnessLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One moment of a witness: ms after t0 (None: at rest), who acted, and what happened."""
+    """One moment of a witness: ms after t0 (None: at rest), who acted, and what happened.
+
+    Where it tells of a fault that was in force, `fault` is its name and `until_ms` when it was healed (None: never).
+    """
 
     at_ms: float | None
     who: str
     what: str
+    fault: str | None = None
+    until_ms: float | None = None
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -177,13 +177,14 @@ def attempt(mutant: Mutant, verdict: Verdict, folder: Path) -> Attempt:
 
 
 def operations_until_caught(invariants: Iterable[str], verdict: Verdict, folder: Path) -> int | None:
-    """Count the operations sent until the last moment of the earliest witness; None where no witness names a moment."""
+    """Count the operations sent until the last line of the earliest witness; None where each ends at rest."""
     wanted = set(invariants)
     complete_ms = [
-        max(moments)
+        at_ms
         for finding in verdict.findings
         if finding.invariant in wanted
-        and (moments := [line.at_ms for line in finding.witness if line.at_ms is not None])
+        and finding.witness
+        and (at_ms := finding.witness[-1].at_ms) is not None
     ]
     if not complete_ms:
         return None

@@ -27,6 +27,7 @@ FINDINGS_MAX = 5
 NAMES_MAX = 3
 _MARK = re.compile(r"\s*(?:[^\w\s\"'(] |[\d,.]+ ms  |at rest  )")
 """What the further parts of a wrapped line stand to the right of: a sign, or the moment of a witness."""
+_FAULT = "yellow"
 _STYLE = {Judgement.VALID: "green", Judgement.INVALID: "bold red", Judgement.UNKNOWN: "yellow"}
 _ASCII = {
     "✓": "+",
@@ -134,7 +135,7 @@ def print_closing(outcomes: Sequence[Outcome], console: Console) -> None:
 
 
 def _witness(finding: Finding) -> list[tuple[str, str]]:
-    """Return a finding in at most a dozen styled lines: its sentence, then its first and last moments."""
+    """Return a finding in styled lines: its sentence, then its witness in at most a dozen."""
     style = _STYLE[finding.judgement]
     amount = f"{counted(finding.count, 'counter-example')} among {finding.looked_at:,}"
     lines = [
@@ -145,19 +146,17 @@ def _witness(finding: Finding) -> list[tuple[str, str]]:
     moments = []
     for moment in finding.witness:
         at = "at rest" if moment.at_ms is None else f"{moment.at_ms:,.2f} ms"
-        moments.append((f"    {at:>12}  {one_line(moment.who)}  {one_line(moment.what)}", ""))
-    room = WITNESS_LINES_MAX - len(lines)
-    if len(moments) > room:
+        told = f"    {at:>12}  {one_line(moment.who)}  {one_line(moment.what)}"
+        moments.append((told, _FAULT if moment.fault else ""))
+    if len(moments) > WITNESS_LINES_MAX:
         # How it began and how it ended tell more than the middle.
+        room = WITNESS_LINES_MAX
         left_out = len(moments) - room + 1
         moments = [
             *moments[: room // 2],
             (f"    {'…':>12}  {counted(left_out, 'moment')} more in the report", "dim"),
             *moments[len(moments) - (room - room // 2 - 1) :],
         ]
-    if not moments and finding.counter_examples:
-        example = "; ".join(f"{name} = {value}" for name, value in finding.counter_examples[0].items())
-        moments = [(f"    e.g. {example}", "")]
     return lines + moments
 
 

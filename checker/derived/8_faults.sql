@@ -68,7 +68,9 @@ WITH after AS (
     WHERE starts_with(s.source, 'admission/')
     WINDOW each_node AS (PARTITION BY s.source, h.fault, h.healed_ns)
 )
-SELECT source, fault, healed_ns, any_value(again_ns) AS again_ns, count(*) FILTER (
-    metric <> 'redis' AND mono_ns > tries_ns + 250000000 AND mono_ns < coalesce(again_ns, 9223372036854775807)
-) AS without_its_word
-FROM after GROUP BY source, fault, healed_ns;
+SELECT source, fault, healed_ns, any_value(again_ns) AS again_ns, count(*) FILTER (went_without) AS without_its_word,
+    max(mono_ns) FILTER (went_without) AS last_without_ns
+FROM (
+    SELECT *, metric <> 'redis' AND mono_ns > tries_ns + 250000000 AND mono_ns < coalesce(again_ns, 9223372036854775807) AS went_without
+    FROM after
+) GROUP BY source, fault, healed_ns;

@@ -39,7 +39,7 @@ acted AS (
 latest AS (SELECT commit_lsn, coalesce(commit_ns + (SELECT ns FROM clock_spread), 9223372036854775807) AS sent_ns FROM transactions),
 ends_in AS (SELECT s.*, l.sent_ns AS latest_ns FROM ended s JOIN latest l ON l.commit_lsn = s.commit_lsn),
 unknown AS (
-    SELECT a.kind, a.id, min(a.op) AS op, min(a.who) AS who, any_value(a.owner) AS owner
+    SELECT a.kind, a.id, s.commit_lsn, min(a.op) AS op, min(a.who) AS who, any_value(a.owner) AS owner
     FROM acted a JOIN ends_in s ON s.kind = a.kind AND s.id = a.id AND a.sent_ns <= s.latest_ns
     GROUP BY a.kind, a.id, s.commit_lsn HAVING bool_and(a.outcome = 'info' AND a.who <> a.owner)
 ),
@@ -52,17 +52,18 @@ handed AS (
     UNION ALL SELECT 'reservations', id, owner, 'holds', hold FROM reservations
     UNION ALL SELECT 'reservations', id, owner, 'offers', offer FROM reservations
 )
-SELECT op, kind, id, key, who, owner, 'the owner is another' AS but FROM acted WHERE outcome = 'ok' AND who <> owner
+SELECT op, kind, id, key, who, owner, 'the owner is another' AS but, NULL AS commit_lsn FROM acted WHERE outcome = 'ok' AND who <> owner
 UNION ALL
-SELECT u.op, u.kind, u.id, NULL, u.who, u.owner, 'it happened, and only others had asked for it'
+SELECT u.op, u.kind, u.id, NULL, u.who, u.owner, 'it happened, and only others had asked for it', u.commit_lsn
 FROM unknown u
 UNION ALL
-SELECT NULL, h.kind, h.id, NULL, h.owner, d.owner, 'it came from ' || h.origin || ' ' || h.origin_id || ' of another'
+SELECT NULL, h.kind, h.id, NULL, h.owner, d.owner, 'it came from ' || h.origin || ' ' || h.origin_id || ' of another',
+    (SELECT min(s.commit_lsn) FROM steps s WHERE s.source = h.kind AND s.id = h.id AND s.present)
 FROM handed h JOIN digests d ON d.source = h.origin AND d.id = h.origin_id WHERE h.owner <> d.owner
 UNION ALL
 -- Whoever asked for what becomes of a row named the row. Who closes a resource names none of the places in its line: without
 -- a reason, an end of such a place proves nothing.
 SELECT NULL, s.kind, s.id, NULL, NULL, NULL,
-    'it is ' || s.state || ' since commit ' || s.commit_lsn || ', and nobody who was not refused had asked for that'
+    'it is ' || s.state || ' since commit ' || s.commit_lsn || ', and nobody who was not refused had asked for that', s.commit_lsn
 FROM ends_in s LEFT JOIN asked a ON a.kind = s.kind AND a.id = s.id
 WHERE (s.source <> 'waitlist_entries' OR s.reason IS NOT NULL) AND (a.id IS NULL OR a.sent_ns > s.latest_ns);

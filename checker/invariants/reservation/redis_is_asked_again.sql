@@ -10,5 +10,6 @@ SELECT count(*) FROM asked_again WHERE again_ns IS NOT NULL OR without_its_word 
 
 -- counter-examples
 -- One or two that Redis was too slow for are none of its absence; three and not one with its word are.
-SELECT source AS at_node, fault, healed_ns, without_its_word, (again_ns - healed_ns) // 1000000 AS again_after_ms
+SELECT source AS at_node, fault, healed_ns, without_its_word, (again_ns - healed_ns) // 1000000 AS again_after_ms,
+    last_without_ns AS at_ns
 FROM asked_again WHERE without_its_word >= 3;

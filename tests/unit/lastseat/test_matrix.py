@@ -44,9 +44,7 @@ def verdict(at_ms: float | None = 2.0, **judgements: Judgement) -> Verdict:
             looked_at=1,
             count=1,
             sql_hash="",
-            witness=(WitnessLine(at_ms=1.0, who="w", what="x"), WitnessLine(at_ms=at_ms, who="w", what="y"))
-            if at_ms is not None
-            else (WitnessLine(at_ms=None, who="w", what="y"),),
+            witness=(WitnessLine(at_ms=1.0, who="w", what="x"), WitnessLine(at_ms=at_ms, who="w", what="y")),
         )
         for name, judgement in judgements.items()
     )

@@ -51,11 +51,32 @@ def test_a_long_witness_is_told_in_a_dozen_lines_by_its_beginning_and_end(
     verdict = msgspec.structs.replace(
         verdict, findings=(msgspec.structs.replace(verdict.findings[1], witness=moments),)
     )
-    told = _printed(verdict).split("\n\n")[1].splitlines()
+    told = _printed(verdict).split("\n\n")[1].splitlines()[3:]
     assert len(told) == WITNESS_LINES_MAX
-    assert told[3].endswith("moment 0")
+    assert told[0].endswith("moment 0")
     assert told[-1].endswith("moment 99")
-    assert any("92 moments more in the report" in line for line in told)
+    assert any("89 moments more in the report" in line for line in told)
+
+
+def test_a_fault_that_was_in_force_stands_where_it_began_in_a_colour_of_its_own(
+    make_verdict: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    verdict = make_verdict(FOLDER, Judgement.INVALID)
+    outage = WitnessLine(
+        at_ms=500.0,
+        who="fault",
+        what="redis cut, from +0.50 s to +1.70 s",
+        fault="redis cut",
+        until_ms=1700.0,
+    )
+    finding = msgspec.structs.replace(verdict.findings[1], witness=(outage, *verdict.findings[1].witness))
+    verdict = msgspec.structs.replace(verdict, findings=(finding,))
+    assert "      500.00 ms  fault  redis cut, from +0.50 s to +1.70 s" in _printed(verdict)
+    coloured = [line for line in _printed(verdict, terminal=True).splitlines() if "\x1b[33m" in line]
+    assert len(coloured) == 1
+    assert "redis cut, from" in coloured[0]
 
 
 def test_a_pipe_gets_whole_lines_and_no_colour(make_verdict: Callable[..., Verdict]) -> None:
