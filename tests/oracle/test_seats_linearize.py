@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from checker.brief import read_brief
-from checker.evidence import open_evidence
-from checker.invariants import load
 from checker.verdict import Judgement
-from tests.oracle.by_hand.plane import Plane
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
+
+    from tests.oracle.by_hand.plane import Plane
 
 NAME = "seats_linearize"
 WITHOUT = "seats_linearize_without_trail"
-HISTORIES = 250
 
 
 def sale(plane: Plane) -> None:
@@ -102,79 +92,3 @@ def test_a_search_that_is_given_up_is_no_verdict(plane: Plane, monkeypatch: pyte
     finding = plane.finding(WITHOUT)
     assert finding.judgement is Judgement.UNKNOWN
     assert "the search was given up" in (finding.reason or "")
-
-
-@dataclass
-class Told:
-    """One small history: takes as (sent, commit, done), refusals as (sent, done), of a resource of one seat or two."""
-
-    capacity: int
-    takes: list[tuple[int, float, int]] = field(default_factory=list)
-    refusals: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def right(self) -> bool:
-        """Whether every moment bears it out; commits lie between the instants of questions and answers."""
-        commits = sorted(commit for _, commit, _ in self.takes)
-        inside = all(sent <= commit <= done for sent, commit, done in self.takes)
-        full_since = commits[self.capacity - 1] if len(commits) >= self.capacity else None
-        refused = all(full_since is not None and full_since <= done for _, done in self.refusals)
-        return inside and len(commits) <= self.capacity and refused
-
-
-def drawn(chance: random.Random) -> Told:
-    told = Told(capacity=chance.randint(1, 2))
-    for _ in range(chance.choice((0, 1, 1, 2, 2, 3))):
-        sent = chance.randint(1, 8)
-        done = sent + chance.randint(1, 4)
-        commit = chance.randint(sent, done - 1) if chance.random() < 0.9 else chance.randint(0, 12)
-        told.takes.append((sent, commit + 0.5, done))
-    for _ in range(chance.randint(0, 2)):
-        sent = chance.randint(1, 10)
-        told.refusals.append((sent, sent + chance.randint(1, 4)))
-    return told
-
-
-def staged(plane: Plane, histories: list[Told]) -> None:
-    """Let each history happen to a resource of its own, each commit shown at once by a snapshot."""
-    commits = []
-    for number, told in enumerate(histories):
-        resource = f"r{number}"
-        plane.resource(resource, capacity=told.capacity)
-        for take, (sent, commit, done) in enumerate(told.takes):
-            commits.append((commit + number * 1e-4, sent, done, resource, f"h{number}-{take}"))
-        for refusal, (sent, done) in enumerate(told.refusals):
-            plane.refused(resource, sent=sent, done=done, key=f"x{number}-{refusal}", owner="x")
-    count: dict[str, int] = {}
-    seen: list[int] = []
-    for commit, sent, done, resource, name in sorted(commits):
-        count[resource] = count.get(resource, 0) + 1
-        plane.sold(name, resource, sent=sent, commit=commit, done=done, count=count[resource], owner="x")
-        seen.append(700 + len(seen))
-    for number in range(len(seen)):
-        plane.snapshot(plane.commits[number]["at"], sees=seen[: number + 1])
-
-
-@settings(max_examples=8, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 2**32))
-def test_the_invariants_together_agree_with_every_moment_of_small_histories(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
-    chance = random.Random(seed)
-    histories = [drawn(chance) for _ in range(HISTORIES)]
-    plane = Plane(tmp_path_factory.mktemp("histories") / "run")
-    staged(plane, histories)
-    convicted = resources_convicted(plane.write(), (NAME, "never_oversold", "sold_out_is_true"))
-    assert convicted == {f"r{number}" for number, told in enumerate(histories) if not told.right}
-
-
-def resources_convicted(folder: Path, names: tuple[str, ...]) -> set[str]:
-    rules = load()
-    with open_evidence(folder, read_brief(folder)) as evidence:
-        return {
-            resource
-            for name in names
-            for (resource,) in evidence.rows(
-                f"SELECT DISTINCT resource FROM ({rules[name].counter_examples})"
-            )
-        }
