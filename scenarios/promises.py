@@ -11,6 +11,7 @@ AGREED: Final = (
     "never_oversold",
     "occupancy_matches_claims",
     "acknowledged_is_persisted",
+    "nothing_is_taken_away",
     "nothing_unattempted_exists",
     "one_effect_per_key",
     "seats_linearize",

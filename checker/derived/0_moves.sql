@@ -12,6 +12,13 @@ CREATE TABLE moves AS FROM (VALUES
     ('outbox', 'CLAIMED', 'EXHAUSTED')
 ) m(source, before, after);
 
+-- The states in which a row may come to be that somebody was told is theirs: an end that is its beginning gave nobody anything.
+-- Where a step is left out a row may come to be in a later one.
+CREATE TABLE beginnings AS FROM (VALUES
+    ('holds', 'ACTIVE'), ('holds', 'CONFIRMED'), ('reservations', 'CONFIRMED'),
+    ('waitlist_entries', 'WAITING'), ('waitlist_entries', 'OFFERED'), ('waitlist_entries', 'ACCEPTED')
+) b(source, state);
+
 -- What each kind of operation does to the row that it names as its subject.
 CREATE TABLE ends AS FROM (VALUES
     ('confirm', 'holds', 'CONFIRMED'), ('cancel', 'holds', 'CANCELLED'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -205,48 +205,3 @@ def test_an_offer_that_ends_before_its_time_is_caught(plane: Plane) -> None:
     over = (plane.offer("o1", "e1", state="EXPIRED"), plane.entry("e1", state="EXPIRED"))
     plane.commit(12, *over, plane.counted("r", 0))
     assert plane.judged(EARLY) is Judgement.INVALID
-
-
-def test_a_live_hold_that_vanishes_unasked_before_it_is_over_is_caught(plane: Plane) -> None:
-    sale(plane, until=900)
-    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
-    assert plane.violated() == {"acknowledged_is_persisted"}
-
-
-@pytest.mark.parametrize("until", [8, None])
-def test_a_live_hold_may_be_cleaned_away_once_it_is_over_or_where_nobody_knows(
-    plane: Plane, until: float | None
-) -> None:
-    sale(plane)
-    plane.rows["holds", "h1"]["expires_at"] = None if until is None else printed_at(until)
-    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
-    assert "acknowledged_is_persisted" not in plane.violated()
-
-
-@pytest.mark.parametrize(
-    "about", [{"sent": 20, "done": 21}, {"sent": 8, "done": 10, "outcome": "fail"}], ids=["later", "refused"]
-)
-def test_who_asks_later_or_is_refused_does_not_excuse_that_a_live_hold_vanished(
-    plane: Plane, about: dict[str, Any]
-) -> None:
-    sale(plane, until=900)
-    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
-    plane.operation("cancel", "h1", key="c", owner=plane.owner_of("h1"), **({"outcome": "info"} | about))
-    assert "acknowledged_is_persisted" in plane.violated()
-
-
-def test_whether_somebody_had_asked_before_a_hold_vanished_is_not_known_without_clocks(plane: Plane) -> None:
-    sale(plane, until=900)
-    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
-    plane.operation("cancel", "h1", sent=20, done=21, key="c", outcome="info", owner=plane.owner_of("h1"))
-    plane.clocks.clear()
-    finding = plane.finding("acknowledged_is_persisted")
-    assert finding.judgement is Judgement.UNKNOWN
-    assert "clocks_comparable" in (finding.reason or "")
-
-
-def test_a_live_hold_may_be_cleaned_away_for_one_who_asked_for_its_end(plane: Plane) -> None:
-    sale(plane, until=900)
-    plane.operation("cancel", "h1", sent=8, done=None, key="c", outcome="info", owner=plane.owner_of("h1"))
-    plane.commit(9, plane.removed("h1"), plane.counted("r", 0))
-    assert "acknowledged_is_persisted" not in plane.violated()

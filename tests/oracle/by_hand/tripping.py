@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.oracle.by_hand.instants import printed_at
+from tests.oracle.by_hand.target import Change
 
 if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
@@ -26,6 +27,15 @@ def occupancy_matches_claims(plane: Plane) -> None:
 def acknowledged_is_persisted(plane: Plane) -> None:
     plane.resource("r", capacity=5)
     plane.operation("hold", "r", sent=1, done=2, key="k", created="ghost")
+
+
+def nothing_is_taken_away(plane: Plane) -> None:
+    """A seat that was paid for is deleted, and the count lowered."""
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    confirmed = (plane.hold("h1", state="CONFIRMED"), plane.reservation("b1", hold_id="h1"))
+    plane.ends("confirm", "h1", *confirmed, sent=4, commit=5, done=6, created="b1")
+    plane.commit(8, Change("reservations", "D", {"id": "b1"}), plane.counted("r", 0))
 
 
 def nothing_unattempted_exists(plane: Plane) -> None:
