@@ -1,12 +1,15 @@
-"""Every hold that came to be was asked for by an operation, for this resource and in this quantity."""
+"""Every hold, and every place in the line, that came to be was asked for by an operation, for this resource and in this quantity."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
+    from tests.oracle.by_hand.plane import Plane
     from tests.oracle.by_hand.run import Run
 
 NAME = "nothing_unattempted_exists"
@@ -66,3 +69,50 @@ def test_without_a_trail_nobody_knows_what_stood_there_before(run: Run) -> None:
     run.sold("h1", "r", sent=1, commit=2, done=3, count=2)
     finding = run.finding(NAME)
     assert (finding.judgement, finding.count) == (Judgement.UNKNOWN, 0)
+
+
+@pytest.fixture
+def line(plane: Plane) -> Plane:
+    """Somebody stands in line."""
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    return plane
+
+
+def test_a_place_in_the_line_under_a_key_that_nobody_sent_is_caught(line: Plane) -> None:
+    line.commit(7, line.entry("e2", idempotency_key="minted-inside", seq=2))
+    assert line.violated() == {NAME}
+
+
+def test_a_place_in_another_line_than_was_asked_for_is_caught(line: Plane) -> None:
+    line.resource("s", capacity=1)
+    line.commit(7, line.entry("e2", "s", idempotency_key="k", seq=2))
+    line.operation("join_waitlist", "r", sent=6, done=9, key="k", outcome="info")
+    assert line.judged(NAME) is Judgement.INVALID
+
+
+@pytest.mark.parametrize("kind", ["join_waitlist", "hold"])
+def test_a_place_of_which_its_waiter_never_learned_was_asked_for(line: Plane, kind: str) -> None:
+    """Whoever finds no seat may be let into the line at once."""
+    line.commit(7, line.entry("e2", idempotency_key="k", seq=2))
+    line.operation(kind, "r", sent=6, done=None, key="k", outcome="info", quantity=2)
+    assert line.judged(NAME) is Judgement.VALID
+
+
+@pytest.mark.parametrize("key", ["", None], ids=["empty", "none"])
+def test_where_places_keep_no_key_they_may_not_outnumber_those_who_asked(
+    line: Plane, key: str | None
+) -> None:
+    line.rows["waitlist_entries", "e1"]["idempotency_key"] = key
+    assert line.judged(NAME) is Judgement.VALID
+    for number in (2, 3):
+        line.commit(5 + number, line.entry(f"e{number}", idempotency_key=key, seq=number))
+    assert line.judged(NAME) is Judgement.INVALID
+    line.operation("join_waitlist", "r", sent=6, done=9, key="k", outcome="info")
+    assert line.judged(NAME) is Judgement.VALID
+
+
+def test_who_stood_in_line_before_the_run_needs_no_attempt(line: Plane) -> None:
+    line.stood(line.entry("old", idempotency_key="before", seq=0))
+    assert line.judged(NAME) is Judgement.VALID

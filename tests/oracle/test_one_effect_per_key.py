@@ -1,12 +1,15 @@
-"""However often an idempotency key is sent, it makes at most one hold."""
+"""However often an idempotency key is sent, it makes at most one hold, or one place in the line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
+    from tests.oracle.by_hand.plane import Plane
     from tests.oracle.by_hand.run import Run
 
 NAME = "one_effect_per_key"
@@ -50,6 +53,40 @@ def test_the_same_key_of_another_tenant_is_another_key(run: Run) -> None:
     run.commit(4, run.told_of(other, tenant="u"), run.counted("r", 2))
     run.operation("hold", "r", sent=1, done=5, key="k", created="h2", tenant="u")
     assert run.violated() == set()
+
+
+@pytest.fixture
+def line(plane: Plane) -> Plane:
+    """Somebody stands in line."""
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    return plane
+
+
+def test_two_places_in_the_line_under_one_key_are_caught(line: Plane) -> None:
+    line.commit(7, line.entry("e2", idempotency_key="key-e1", seq=2))
+    assert line.violated() == {NAME}
+
+
+def test_where_entries_keep_no_key_the_answers_tell(line: Plane) -> None:
+    line.unmap("waitlist_entries", "key")
+    line.commit(7, line.entry("e2", seq=2))
+    again: dict[str, Any] = {"key": "key-e1", "created": "e2", "owner": line.owner_of("e1")}
+    line.operation("join_waitlist", "r", sent=6.5, done=8, **again)
+    assert line.judged(NAME) is Judgement.INVALID
+
+
+@pytest.mark.parametrize("key", ["", None], ids=["empty", "none"])
+def test_what_was_made_without_a_key_has_none_in_common(line: Plane, key: str | None) -> None:
+    for number in (2, 3):
+        line.commit(5 + number, line.entry(f"e{number}", idempotency_key=key, seq=number))
+    assert line.judged(NAME) is Judgement.VALID
+
+
+def test_the_key_of_a_hold_may_be_that_of_a_place_in_the_line(line: Plane) -> None:
+    line.commit(7, line.entry("e2", idempotency_key="key-h1", seq=2))
+    assert line.judged(NAME) is Judgement.VALID
 
 
 def test_the_witness_tells_every_attempt_and_what_came_of_it(run: Run) -> None:
