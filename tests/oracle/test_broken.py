@@ -63,6 +63,42 @@ def test_one_decision_after_the_heal_is_a_recovery(plane: Plane) -> None:
     assert plane.judged(RECOVERS) is Judgement.VALID
 
 
+def asked_after(plane: Plane, node: str, *, many: int = 10, every: float = 30, **about: Any) -> None:
+    for number in range(many):
+        at = 1_100 + number * every
+        plane.operation("hold", "r", sent=at, done=at + 1, key=f"{node}{at}", node=node, **about)
+
+
+DECIDED: dict[str, Any] = {"outcome": "fail", "status": 409, "code": "CAPACITY_EXHAUSTED"}
+FAILED: dict[str, Any] = {"outcome": "info", "status": 500}
+
+
+def test_one_node_that_does_not_come_back_is_caught_beside_one_that_does(plane: Plane) -> None:
+    plane.broken(since=10, until=20)
+    asked_after(plane, "a", **DECIDED)
+    asked_after(plane, "b", **FAILED)
+    (example,) = plane.finding(RECOVERS).counter_examples
+    assert (example["node"], example["undecided"]) == ("b", 10)
+
+
+@pytest.mark.parametrize("who", [{"many": 9}, {"every": 5}], ids=["few", "all at once"])
+def test_a_few_or_those_who_came_all_at_once_prove_nothing_of_a_node(
+    plane: Plane, who: dict[str, Any]
+) -> None:
+    plane.broken(since=10, until=20)
+    asked_after(plane, "a", **DECIDED)
+    asked_after(plane, "b", **who, **FAILED)
+    assert plane.judged(RECOVERS) is Judgement.VALID
+
+
+def test_a_node_that_decides_one_has_come_back(plane: Plane) -> None:
+    plane.broken(since=10, until=20)
+    asked_after(plane, "a", **DECIDED)
+    asked_after(plane, "b", **FAILED)
+    plane.operation("hold", "r", sent=1_500, done=1_501, key="b-last", node="b", **DECIDED)
+    assert plane.judged(RECOVERS) is Judgement.VALID
+
+
 def test_two_failures_prove_nothing(plane: Plane) -> None:
     plane.broken(since=10, until=20)
     for number in range(2):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -40,6 +40,74 @@ def test_who_waited_in_vain_may_have_waited_for_the_machine(plane: Plane) -> Non
     plane.operation("hold", "r", sent=1, done=5_001, outcome="info", key="k")
     plane.operation("read", "r", sent=1, done=2)
     assert plane.judged(NAME) is Judgement.VALID
+
+
+SHED: dict[str, Any] = {"outcome": "fail", "status": 503, "code": "ADMISSION_REFUSED"}
+IN_VAIN: dict[str, Any] = {"outcome": "info", "status": None, "error": "timeout"}
+SOLD_OUT: dict[str, Any] = {"outcome": "fail", "status": 409, "code": "CAPACITY_EXHAUSTED"}
+
+
+def crowd(
+    plane: Plane, about: dict[str, Any], *, since: float, many: int = 21, every: float = 101, node: str = "a"
+) -> None:
+    """So many ask a node, one after the other."""
+    for number in range(many):
+        at = since + number * every
+        plane.operation("hold", "r", sent=at, done=at + 50, key=f"{node}{at}", node=node, **about)
+
+
+@pytest.mark.parametrize(("about", "column"), [(SHED, "turned_away"), (IN_VAIN, "never_answered")])
+def test_a_node_that_decides_nothing_for_two_seconds_is_caught_beside_one_that_does(
+    plane: Plane, about: dict[str, Any], column: str
+) -> None:
+    crowd(plane, SOLD_OUT, since=10)
+    crowd(plane, SOLD_OUT, since=10, many=5, node="b")
+    crowd(plane, about, since=760, node="b")
+    (example,) = plane.finding(NAME).counter_examples
+    assert (example["node"], example["commands"], example[column]) == ("b", 21, 21)
+
+
+def test_a_service_that_hangs_altogether_is_caught(plane: Plane) -> None:
+    crowd(plane, IN_VAIN, since=10)
+    assert plane.judged(NAME) is Judgement.INVALID
+
+
+@pytest.mark.parametrize(
+    "many", [{"many": 19, "every": 200}, {"many": 300, "every": 6}], ids=["few", "a rush"]
+)
+def test_a_few_in_vain_or_a_rush_that_is_turned_away_tell_nothing(plane: Plane, many: dict[str, Any]) -> None:
+    crowd(plane, SHED, since=10, **many)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
+def test_a_node_that_serves_one_now_and_then_in_a_long_rush_is_no_failure(plane: Plane) -> None:
+    crowd(plane, SHED, since=10, many=60)
+    crowd(plane, SOLD_OUT, since=1_500, many=3, every=1_500)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
+@pytest.mark.parametrize("until", [1_900, None])
+def test_who_hangs_while_something_is_broken_is_excused(plane: Plane, until: float | None) -> None:
+    plane.operation("read", "r", sent=1, done=2)
+    plane.broken(since=10, until=until)
+    crowd(plane, IN_VAIN, since=20)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
+def test_who_never_had_an_answer_may_have_waited_for_what_broke_later(plane: Plane) -> None:
+    plane.broken(since=3_000, until=3_100)
+    plane.operation("read", "r", sent=1, done=2)
+    for number in range(21):
+        at = 10 + number * 101
+        plane.operation("hold", "r", sent=at, done=None, key=f"{at}", **IN_VAIN)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
+def test_what_only_reads_are_told_does_not_serve_those_who_buy(plane: Plane) -> None:
+    crowd(plane, SHED, since=10)
+    for at in range(20, 2_000, 100):
+        plane.operation("read", "r", sent=at, done=at + 1)
+    assert plane.judged(NAME) is Judgement.INVALID
 
 
 def test_where_something_is_broken_from_first_to_last_there_was_nothing_to_look_at(plane: Plane) -> None:
