@@ -224,7 +224,9 @@ def _create_refusals(connection: duckdb.DuckDBPyConnection, *, brief: Brief) -> 
 
 
 def _create_offered(connection: duckdb.DuckDBPyConnection, *, brief: Brief) -> None:
-    """Create `offered`: which canonical tables the target has."""
+    """Create `offered`: which canonical tables the target has, and whether an offer tells under which term it was swept."""
     has = ", ".join(f"{'true' if name in brief.tables else 'false'} AS {name}" for name in TABLES)
     answers = "true" if "idempotency_answers" in brief.tables else "false"
-    connection.execute(f"CREATE TABLE offered AS SELECT {has}, {answers} AS answers")
+    offers = brief.tables.get("offers")
+    terms = "true" if offers is not None and "term" in offers.columns else "false"
+    connection.execute(f"CREATE TABLE offered AS SELECT {has}, {answers} AS answers, {terms} AS offer_terms")

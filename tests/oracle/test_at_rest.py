@@ -110,12 +110,15 @@ def test_a_transaction_that_idles_for_long_is_caught_unless_its_client_was_broke
     plane.sample("database", "idle_in_transaction_seconds", 6, at=9_000)
     assert plane.violated() == {LEAKED}
     plane.sample("database", "transaction_seconds", 0, at=9_500)
+    plane.sample("database", "advisory_locks", 0, at=9_500)
     plane.broken(since=2_500, until=8_500)
     assert plane.judged(LEAKED) is Judgement.VALID
 
 
 def settling(plane: Plane, *seconds: float, every: float = 50) -> None:
     """So old was the oldest open transaction at each look, and one was open at each of them."""
+    for metric in ("idle_in_transaction_seconds", "advisory_locks"):
+        plane.sample("database", metric, 0, at=1_800)
     for look, age in enumerate(seconds):
         at = 1_900 + look * every
         plane.sample("unsettled", "open transactions", age > 0, at=at)
@@ -151,6 +154,16 @@ def test_where_nobody_looked_at_rest_it_is_not_known_whether_a_transaction_was_l
     plane: Plane,
 ) -> None:
     plane.sample("database", "idle_in_transaction_seconds", 0, at=100)
+    assert plane.judged(LEAKED) is Judgement.UNKNOWN
+
+
+@pytest.mark.parametrize("metric", ["idle_in_transaction_seconds", "transaction_seconds", "advisory_locks"])
+def test_where_nobody_looked_at_one_of_them_it_is_not_known_whether_it_was_left(
+    plane: Plane, metric: str
+) -> None:
+    settling(plane, 0, 0)
+    assert plane.judged(LEAKED) is Judgement.VALID
+    plane.samples = [sample for sample in plane.samples if sample["metric"] != metric]
     assert plane.judged(LEAKED) is Judgement.UNKNOWN
 
 

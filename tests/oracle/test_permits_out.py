@@ -36,6 +36,13 @@ def test_permits_that_are_still_out_before_the_last_look_may_have_a_lease(rested
     assert rested.judged(NAME) is Judgement.VALID
 
 
+@pytest.mark.parametrize("limit", ["permits_max", "permit_lease_seconds"])
+def test_where_a_limit_is_not_known_nobody_knows_whether_it_was_kept(rested: Plane, limit: str) -> None:
+    assert rested.judged(NAME) is Judgement.VALID
+    rested.samples = [sample for sample in rested.samples if sample["metric"] != limit]
+    assert rested.judged(NAME) is Judgement.UNKNOWN
+
+
 def test_without_a_look_at_rest_nobody_knows_whether_they_came_back(plane: Plane) -> None:
     plane.operation("read", "r", sent=1, done=2)
     plane.sample("redis", "permits_max", 8)

@@ -1,6 +1,6 @@
 -- name: attempts_are_bounded
 -- sentence: Every attempt to deliver is counted when it is claimed, and there are at most as many as the target allows.
--- needs: trail, outbox.state, outbox.attempts
+-- needs: trail, outbox.state, outbox.attempts, outbox.attempts_max
 -- rests on: trail_complete
 -- a pass rests on: states_known
 -- catches: poison-head, no-claim, retry-storm

@@ -5,7 +5,10 @@
 -- catches: advisory-leak
 
 -- looked at
-SELECT count(*) FROM samples WHERE source = 'database' AND metric = 'transaction_seconds';
+-- As often as each was looked at: what idles, what is open at rest, and what is locked.
+SELECT least(count(*) FILTER (metric = 'idle_in_transaction_seconds'), count(*) FILTER (metric = 'transaction_seconds'),
+    count(*) FILTER (metric = 'advisory_locks'))
+FROM samples WHERE source = 'database';
 
 -- counter-examples
 -- Samples of source `database`: `idle_in_transaction_seconds` (how long the longest has idled; 0: none idles), at rest

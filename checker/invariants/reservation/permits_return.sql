@@ -5,7 +5,10 @@
 -- catches: permit-leak
 
 -- looked at
-SELECT count(*) FROM samples WHERE source = 'redis' AND metric = 'permits';
+-- Nothing is too many, or too late, where nobody knows how many there are or how long they last.
+SELECT count(*) FROM samples WHERE source = 'redis' AND metric = 'permits' AND (
+    SELECT bool_or(metric = 'permits_max') AND bool_or(metric = 'permit_lease_seconds') FROM samples WHERE source = 'redis'
+);
 
 -- counter-examples
 -- Samples of source `redis`: `permits_out` (during the run) and `permits` (at rest), lapsed ones not counted, `permits_max`

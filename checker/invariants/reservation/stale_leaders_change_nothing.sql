@@ -5,7 +5,10 @@
 -- catches: two-leaders
 
 -- looked at
-SELECT count(*) FROM steps WHERE source IN ('holds', 'offers') AND present AND commit_lsn > 0 AND state = 'EXPIRED' AND before = 'ACTIVE';
+-- Holds say under which term they were swept; of offers some targets do not keep it.
+SELECT count(*) FROM steps
+WHERE (source = 'holds' OR source = 'offers' AND (SELECT offer_terms FROM offered))
+    AND present AND commit_lsn > 0 AND state = 'EXPIRED' AND before = 'ACTIVE';
 
 -- counter-examples
 WITH swept AS (
@@ -13,7 +16,7 @@ WITH swept AS (
     FROM commits.holds WHERE present
     UNION ALL
     SELECT 'offers', id, resource, commit_lsn, state, term, slot, lag(state) OVER (PARTITION BY row_key ORDER BY commit_lsn)
-    FROM commits.offers WHERE present
+    FROM commits.offers WHERE present AND (SELECT offer_terms FROM offered)
 ),
 named AS (
     -- Where a target does not say whose term it is, it has one slot.

@@ -30,6 +30,7 @@ def tell(plane: Plane) -> Plane:
     plane.sample("database", "idle_in_transaction_seconds", 0.01, at=100)
     plane.sample("unsettled", "open transactions", 0, at=1_900)
     plane.sample("database", "transaction_seconds", 0, at=1_900)
+    plane.sample("database", "advisory_locks", 0, at=1_900)
     return plane
 
 
