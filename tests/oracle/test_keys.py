@@ -42,6 +42,20 @@ def test_who_is_turned_away_for_a_while_and_served_later_is_told_two_things(plan
     assert plane.violated() == set()
 
 
+def test_an_answer_may_be_repeated_after_its_resource_was_closed_and_nobody_else_gets_in(
+    plane: Plane,
+) -> None:
+    sale(plane)
+    plane.told_sold_out("r", sent=4, commit=5, done=6, key="late")
+    plane.commit(8, plane.counted("r", 1, state="CLOSED"))
+    plane.operation("hold", "r", sent=9, done=10, key="k", created="h1", replayed=True)
+    plane.refused("r", sent=11, done=12, key="late", replayed=True)
+    shut = plane.recorded("too late")
+    plane.commit(14, shut[0], plane.told_of(shut[1], status="409"))
+    plane.refused("r", sent=13, done=15, key="too late", code="RESOURCE_CLOSED")
+    assert plane.violated() == set()
+
+
 def test_a_replay_to_somebody_who_asked_for_the_first_time_is_caught(plane: Plane) -> None:
     sale(plane)
     plane.operation("hold", "r", sent=4, done=5, key="k", created="h1", replayed=True, tenant="u", owner="b")
