@@ -15,6 +15,7 @@ import pytest
 from checker.brief import read_brief
 from checker.judge import check
 from checker.seal import NAME as SEAL
+from checker.state import READ_KEY
 from checker.trail import read_record, to_parquet
 from checker.trail.decode import SPOOL
 from checker.trail.record import write_record
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.proof
 ROWS_LOST = 8
 TRANSACTIONS_LOST = 4
 STEP_NS = 50_000_000
+HOUR_NS = 3_600 * 10**9
 
 
 @pytest.fixture(scope="module")
@@ -98,22 +100,45 @@ def test_a_transaction_that_the_trail_lost_convicts_nobody_and_is_missed(
         assert "trail_complete" in {premise.name for premise in verdict.premises if not premise.holds}
 
 
-@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("step_ns", [-HOUR_NS, -STEP_NS, STEP_NS, HOUR_NS])
 @pytest.mark.parametrize("process", ["postgres", "load/0"])
 def test_a_clock_that_stepped_convicts_nobody_and_is_seen(
-    healthy: Path, tmp_path: Path, process: str, *, back: bool
+    healthy: Path, tmp_path: Path, process: str, step_ns: int
 ) -> None:
-    def step(clocks: pa.Table) -> pa.Table:
-        of_it = pc.equal(clocks["process"], process)
-        half = pc.quantile(clocks.filter(of_it)["mono_ns"], q=0.5)[0]
-        stepped = pc.and_(of_it, pc.greater(clocks["mono_ns"], half))
-        moved = pc.add(clocks["real_ns"], -STEP_NS if back else STEP_NS)
-        real = pc.if_else(stepped, moved, clocks["real_ns"])
-        return clocks.set_column(clocks.schema.get_field_index("real_ns"), "real_ns", real)
-
-    verdict = damaged(healthy, tmp_path, lambda folder: rewritten(folder, "clocks", step))
+    verdict = damaged(healthy, tmp_path, lambda folder: stepped(folder, process, step_ns))
     acquits(verdict)
     assert "clocks_comparable" in {premise.name for premise in verdict.premises if not premise.holds}
+
+
+def stepped(folder: Path, process: str, step_ns: int) -> None:
+    """Let a clock be moved halfway through the run: its readings, and all that is dated by them."""
+    clocks = pq.read_table(folder / "clocks.parquet")
+    of_it = pc.equal(clocks["process"], process)
+    half = pc.quantile(clocks.filter(of_it)["mono_ns"], q=0.5)[0].as_py()
+    since = pc.min(clocks.filter(pc.and_(of_it, pc.greater(clocks["mono_ns"], half)))["real_ns"]).as_py()
+    later = pc.and_(of_it, pc.greater(clocks["mono_ns"], half))
+    moved = pc.if_else(later, pc.add(clocks["real_ns"], step_ns), clocks["real_ns"])
+    rewritten(folder, "clocks", lambda table: put(table, "real_ns", moved))
+    if process != "postgres":
+        return
+
+    def redated(changes: pa.Table) -> pa.Table:
+        late = pc.greater(changes["commit_us"], since // 1000)
+        again = pc.if_else(late, pc.add(changes["commit_us"], step_ns // 1000), changes["commit_us"])
+        return put(changes, "commit_us", again)
+
+    def reread(rows: pa.Table) -> pa.Table:
+        head = rows.schema.metadata
+        read_us = str(int(head[READ_KEY]) + step_ns // 1000).encode()
+        return rows.replace_schema_metadata(head | {READ_KEY: read_us})
+
+    for part, change in (("changes", redated), ("state", reread)):
+        for path in (folder / part).iterdir():
+            rewritten(folder, f"{part}/{path.stem}", change)
+
+
+def put(table: pa.Table, name: str, values: object) -> pa.Table:
+    return table.set_column(table.schema.get_field_index(name), table.schema.field(name), values)
 
 
 def test_a_load_process_whose_history_is_lost_convicts_nobody_and_is_missed(

@@ -1,7 +1,7 @@
 -- name: nothing_expires_early
 -- sentence: A hold or an offer that nobody ends lives as long as it was given, and expires only after that.
 -- needs: trail, holds.state, holds.expires_us
--- rests on: trail_complete
+-- rests on: trail_complete, clocks_comparable
 -- a pass rests on: states_known
 -- catches: zone-clock
 

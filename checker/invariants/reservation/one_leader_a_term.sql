@@ -1,7 +1,7 @@
 -- name: one_leader_a_term
 -- sentence: Each term has one leader, terms only rise, and nobody takes a lease that still runs.
 -- needs: trail, leader_leases.holder, leader_leases.term, leader_leases.expires_us
--- rests on: trail_complete
+-- rests on: trail_complete, clocks_comparable
 -- catches: two-leaders
 
 -- looked at

@@ -1,7 +1,7 @@
 -- name: retries_are_bounded
 -- sentence: A delivery is tried again only when its rest is over or the claim on it has lapsed.
 -- needs: trail, outbox.state, outbox.next_us, outbox.claimed_until_us
--- rests on: trail_complete
+-- rests on: trail_complete, clocks_comparable
 -- a pass rests on: states_known
 -- catches: retry-storm, early-redelivery, poison-head
 
