@@ -1,7 +1,7 @@
 """The witness: the few operations, commits and rows that prove one counter-example, told in the order of time.
 
 It is found from the columns that a counter-example shows, so that an invariant of a user's own has one too. `op` and `key`
-name operations, `hold`, `entry`, `offer`, `reservation`, `delivery`, `slot`, or `kind` and `id`, name rows; `resource` names
+name operations, `hold`, `reservation`, `entry`, `offer`, `delivery`, `slot`, or `id` with `kind`, name rows; `resource` names
 what they are about. Each `…_lsn` names a commit, `at_ns` and each other `…_ns` an instant, `fault` a fault. A column that
 bears such a name and means something else is shown, and tells nothing.
 """
@@ -52,7 +52,6 @@ _ROLES: Final = {
 }
 _KEYED: Final = ("holds", "reservations", "waitlist_entries")
 _OWNED: Final = (*_KEYED, "offers")
-_NAMED: Final = tuple(table for table in WORDS if table != "resources")
 
 
 def witness(evidence: Evidence, example: dict[str, Any]) -> tuple[WitnessLine, ...]:
@@ -99,15 +98,21 @@ def _named(evidence: Evidence, example: dict[str, Any], until_lsn: int) -> Itera
     if (term := _whole(example, "running_term")) is not None:
         yield from rows(evidence, ("leader_leases",), "term = ?", term, until_lsn=until_lsn)
     if row := _text(example, "id"):
-        kind = _text(example, "kind")
-        if kind in WORDS:
-            yield from rows(evidence, (kind,), "id = ?", row, until_lsn=until_lsn)
-        elif kind in ("idempotency_records", "idempotency_answers"):
-            yield from operations(evidence, "key = ?", row)
-        else:
-            yield from rows(evidence, _NAMED, "id = ?", row, until_lsn=until_lsn)
-            if example.get("op") is None:
-                yield from operations(evidence, "kind = ? AND subject = ? AND outcome <> 'fail'", kind, row)
+        yield from _by_id(evidence, example, row, until_lsn)
+
+
+def _by_id(evidence: Evidence, example: dict[str, Any], row: str, until_lsn: int) -> Iterator[Moment]:
+    """Tell the row of an id, which means one only within a table: that of its kind, or that which such operations end."""
+    kind = _text(example, "kind")
+    if kind in WORDS:
+        yield from rows(evidence, (kind,), "id = ?", row, until_lsn=until_lsn)
+    elif kind in ("idempotency_records", "idempotency_answers"):
+        yield from operations(evidence, "key = ?", row)
+    else:
+        for (table,) in evidence.rows("SELECT source FROM ends WHERE kind = ?", kind):
+            yield from rows(evidence, (table,), "id = ?", row, until_lsn=until_lsn)
+        if example.get("op") is None:
+            yield from operations(evidence, "kind = ? AND subject = ? AND outcome <> 'fail'", kind, row)
 
 
 def _asked(evidence: Evidence, example: dict[str, Any], until_lsn: int) -> Iterator[Moment]:
