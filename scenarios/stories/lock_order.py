@@ -53,13 +53,13 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    # So few are closed that something is on sale to the end; each burst is more than twelve can serve at once.
+    # So few are closed that something is on sale to the end.
     sale=replace(SCENARIO.sale, resources=12),
     crowd=replace(
         SCENARIO.crowd,
         habits={**SCENARIO.crowd.habits, "twin_clicker": 0.1, "waiter": 0.095, "organiser": 0.005},
         arrivals=sum(
-            (burst(150, within=0.3).after(start) for start in (0, 5, 10, 15)), steady(rate=60, seconds=20)
+            (burst(60, within=0.2).after(start) for start in range(0, 20, 4)), steady(rate=60, seconds=20)
         ),
     ),
 )
