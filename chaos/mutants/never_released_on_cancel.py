@@ -13,7 +13,7 @@ MUTANT: Final = Mutant(
     section="holds",
     reports=_hand_over.NEVER_RELEASED,
     scenario="hot_row_stampede",
-    caught_by=("occupancy_matches_claims", "sold_out_is_true"),
+    caught_by=("occupancy_matches_claims", "sold_out_is_true", "seats_linearize_without_trail"),
 )
 
 

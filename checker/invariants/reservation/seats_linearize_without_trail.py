@@ -2,7 +2,7 @@
 # sentence: What buyers were told of single seats fits an order in which each took effect between question and answer.
 # needs: operations, state, resources.capacity, holds.resource, holds.state
 # rests on: history_complete, states_known
-# catches: stale-refusal
+# catches: never-released
 """For a database without logical decoding: seat by seat, by what buyers saw alone.
 
 A resource is left out where that does not tell the whole story: several seats at once, a waitlist, holds that expired or
