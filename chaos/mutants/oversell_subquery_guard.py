@@ -1,4 +1,8 @@
-"""One conditional UPDATE, and a condition that counts other rows: what a rival has just committed is not among them."""
+"""One conditional UPDATE, and a condition that counts other rows: what a rival has just committed is not among them.
+
+Found by trying it on PostgreSQL, and not in a report: that one is of the wider kind, a check and a decrement apart, which
+such an UPDATE looks like the cure of.
+"""
 
 from __future__ import annotations
 

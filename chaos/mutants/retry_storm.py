@@ -1,4 +1,9 @@
-"""A delivery that fails is sent again at once, and again: whoever is slow is asked five times as much."""
+"""A delivery that fails is sent again at once, and again: whoever is slow is asked five times as much.
+
+The best known account is of callers of a slow service (storecode.pro, "Incident report: A retry storm", 2019; who wrote it is
+not known). A command of this service calls nobody but its database and Redis, neither of which it asks again; what it does
+call, and may have to call again, is a provider. So the bug is planted in the outbox, and the reports are of outboxes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ MUTANT: Final = Mutant(
     name="retry-storm",
     mechanism="Sends a delivery up to five times at once for each attempt that is counted.",
     section="limits",
-    reports=("HubSpot/Blazar-Archive#223",),
+    reports=("CERTCC/Vultron#2302",),
     scenario="poison_delivery",
     caught_by=("attempts_are_bounded",),
 )

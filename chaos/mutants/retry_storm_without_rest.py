@@ -1,4 +1,7 @@
-"""A delivery that fails is due again at once: as long as the provider fails, it is asked as fast as anybody can ask."""
+"""A delivery that fails is due again at once: as long as the provider fails, it is asked as fast as anybody can ask.
+
+Planted in the outbox for the same reason as `retry-storm`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ MUTANT: Final = Mutant(
     name="retry-storm-without-rest",
     mechanism="Puts a delivery that failed back without the rest that it is to have before the next attempt.",
     section="limits",
-    reports=("HubSpot/Blazar-Archive#223",),
+    reports=("zarusz/SlimMessageBus#475",),
     scenario="poison_delivery",
     caught_by=("retries_are_bounded",),
 )
