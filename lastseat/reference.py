@@ -89,7 +89,7 @@ def mutants_page() -> str:
     for section in mutants.SECTIONS:
         rows = [_mutant(each) for each in there if each.section == section and not each.harmless]
         if rows:
-            head = ("name", "what it does", "public reports", "shows in", "caught by")
+            head = ("name", "what it does", "public reports", "shows in", "caught by", "by evidence of")
             lines += ["", f"## {section.capitalize()}", "", *_table(head, rows)]
     harmless = [
         (f"`{each.name}`", each.mechanism, _reports(each.reports), each.harmless)
@@ -103,12 +103,15 @@ def mutants_page() -> str:
 
 
 def _mutant(mutant: mutants.Mutant) -> Sequence[str]:
+    rules = load()
+    needed = (need.partition(".")[0] for name in mutant.caught_by for need in rules[name].needs)
     return (
         f"`{mutant.name}`",
         mutant.mechanism,
         _reports(mutant.reports),
         f"`{mutant.scenario}`",
         _code(mutant.caught_by),
+        _code(dict.fromkeys(needed)),
     )
 
 
