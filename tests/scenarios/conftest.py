@@ -104,6 +104,17 @@ class Run:
         return value
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a proof that asks for the catalogue: `make proofs` would play all of it for that one."""
+    both = [
+        item.nodeid
+        for item in items
+        if item.get_closest_marker("proof") and "catalogue" in getattr(item, "fixturenames", ())
+    ]
+    if both:
+        raise pytest.UsageError(f"a proof may not play the whole catalogue: {', '.join(both)}")
+
+
 @pytest.fixture(scope="session")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """Play the whole catalogue in one lab, as a user types it, and return each run by its scenario's name."""

@@ -13,13 +13,14 @@ from tests.scenarios.conftest import lastseat
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 
 STORIES = tuple(name for name in registry.names() if "redis_is_asked_again" in registry.find(name).invariants)
 LIVED_THROUGH = tuple(name for name in STORIES if name != "boot_without_redis")
 """Where no node is started anew: one that comes up after Redis has come back has nothing to stay away for."""
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", LIVED_THROUGH)
 def test_a_service_that_stays_away_from_redis_violates_it_by_name(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
