@@ -18,7 +18,7 @@ MOVED = """
 CREATE TABLE counted (id integer PRIMARY KEY, n integer); INSERT INTO counted VALUES (1, 5);
 CREATE TABLE claimed (id integer PRIMARY KEY, n integer); INSERT INTO claimed VALUES (1, 5)
 """
-WAITS = "SELECT count(*) FROM pg_locks WHERE relation = 'claimed'::regclass AND NOT granted"
+WAITS = "SELECT count(*) FROM pg_locks WHERE relation = 'counted'::regclass AND NOT granted"
 
 
 async def test_a_commit_between_the_reading_of_two_tables_shows_in_neither_or_in_both(
@@ -28,9 +28,9 @@ async def test_a_commit_between_the_reading_of_two_tables_shows_in_neither_or_in
     tables: dict[str, tuple[str, ...]] = {"counted": (), "claimed": ()}
     other = await asyncpg.connect(database)
     async with other.transaction():
-        await other.execute("LOCK TABLE claimed IN ACCESS EXCLUSIVE MODE")
+        await other.execute("LOCK TABLE counted IN ACCESS EXCLUSIVE MODE")
         reading = asyncio.create_task(state.read(database, tables, tmp_path, deadline_seconds=20))
-        await until(lambda: sql.fetchval(WAITS), "the second table is waited for")
+        await until(lambda: sql.fetchval(WAITS), "the first table is waited for")
         await other.execute("UPDATE counted SET n = 4")
         await other.execute("UPDATE claimed SET n = 4")
     await reading
