@@ -89,7 +89,7 @@ def at(*, seconds: float, inject: Fault, heal_after: float | None = None) -> Pla
 
 
 def when(probe: str, *, at_least: float, inject: Fault, heal_after: float | None = None) -> Planned:
-    """Plan a fault for when a probe of the runner has reached a share: `progress` is how much of the load is done."""
+    """Plan a fault for when a probe of the runner has reached a share: `progress` of the load, `sold` of the capacity."""
     after = Condition(probe=probe, at_least=at_least)
     return Planned(fault=inject, heal_after=_length(inject, heal_after), after=after)
 

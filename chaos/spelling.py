@@ -22,7 +22,8 @@ GRAMMAR = """KIND:WHERE[/WAY][=VALUE[,NAME=VALUE …]][@START[+DURATION]]
          worker: all workers); leader is the expiry worker that holds the lease at that time
   WAY    of links: upstream (requests), downstream (replies) or both
   VALUE  a whole number with its unit: 100ms, 64KB/s, 16B, 500us, +3600s; or a word
-  START  in seconds or ms after the load began, or the share of the load that is done: @2s, @progress=50%
+  START  in seconds or ms after the load began, or a share that has to be reached: @2s, @progress=50% of the buyers
+         are through, @sold=50% of the capacity is taken
   DURATION in seconds or ms; what is over at once (flush, rollback, restart) has none; without both it holds for the whole load
 for example latency:pg=100ms,jitter=20ms  cut:redis@2s+2s  blackhole:pg-a/upstream@1s+500ms  kill:node-a@progress=50%+1s
   pause:leader@1s+500ms  crash:postgres@2s+1s  flush:redis@2s  clock:node-b=+3600s  provider:notification=down@1s+2s"""

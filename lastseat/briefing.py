@@ -43,7 +43,7 @@ async def brief(course: Course, played: Played, *, command: str, judges_threshol
             shards=len(played.load.shards),
             mutant=course.mutant,
             t0_ns=played.load.t0_ns,
-            links=dict.fromkeys(played.links, course.lab.toxiproxy.kind) if played.links else {},
+            links={name: f"{course.lab.toxiproxy.kind}; {toll}" for name, toll in played.links.items()},
             parts=await _parts(course.lab),
         ),
     )

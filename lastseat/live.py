@@ -16,6 +16,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scenarios.control import Tally
+
 PLAIN_SECONDS_BETWEEN = 1.0
 
 
@@ -25,8 +27,8 @@ class Progress(Protocol):
     def phase(self, words: str) -> None:
         """Begin the next phase, ending the one before."""
 
-    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
-        """Say how far the load is, in operations."""
+    def load(self, tally: Tally, *, arrivals: int) -> None:
+        """Say how far the load is: how many of all arrivals are through, and how operations ended."""
 
     def faults(self, active: tuple[str, ...]) -> None:
         """Say which faults are in force right now."""
@@ -56,9 +58,9 @@ class Plain:
         self._console.print(f"  {words} …", highlight=False, soft_wrap=True)
         self._spoke = 0.0
 
-    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
+    def load(self, tally: Tally, *, arrivals: int) -> None:
         """Print the counts, at most once a second, and the last of them."""
-        self._counts = f"{_counts(done, ok, fail, info)} · {total:,} buyers expected"
+        self._counts = f"{_counts(tally)} · {tally.through:,} of {arrivals:,} buyers expected are through"
         if time.monotonic() - self._spoke >= PLAIN_SECONDS_BETWEEN:
             self._say_counts()
 
@@ -108,9 +110,9 @@ class Screen:
         self._words, self._since, self._counts, self._detail = words, time.monotonic(), "", ""
         self._draw()
 
-    def load(self, *, done: int, total: int, ok: int, fail: int, info: int) -> None:
+    def load(self, tally: Tally, *, arrivals: int) -> None:
         """Move the bar."""
-        self._share, self._counts = (done, total), _counts(done, ok, fail, info)
+        self._share, self._counts = (tally.through, arrivals), _counts(tally)
         self._draw()
 
     def faults(self, active: tuple[str, ...]) -> None:
@@ -160,9 +162,9 @@ class Screen:
         head.add_row(Text(" "), self._spinner)
         rows: list[Table | Text | ProgressBar] = [head]
         if self._counts:
-            done, total = self._share
+            through, arrivals = self._share
             bar = Table.grid(padding=(0, 1))
-            bar.add_row(Text("   "), ProgressBar(total=total, completed=min(done, total), width=30))
+            bar.add_row(Text("   "), ProgressBar(total=arrivals, completed=min(through, arrivals), width=30))
             rows += [bar, _line(f"    {self._counts}")]
         if self._faults:
             rows.append(_line(f"    in force: {', '.join(self._faults)}", "red"))
@@ -176,8 +178,8 @@ def _line(words: str, style: str = "") -> Text:
     return Text(words, style=style, no_wrap=True, overflow="ellipsis")
 
 
-def _counts(done: int, ok: int, fail: int, info: int) -> str:
-    return f"{done:,} operations · {ok:,} ok · {fail:,} refused · {info:,} unknown"
+def _counts(tally: Tally) -> str:
+    return f"{tally.done:,} operations · {tally.ok:,} ok · {tally.fail:,} refused · {tally.info:,} unknown"
 
 
 @contextmanager

@@ -188,7 +188,10 @@ MutantUp = Annotated[
 ]
 Faults = Annotated[
     list[str] | None,
-    typer.Option("--fault", help="Break a link for the whole load, e.g. latency:pg=100ms; may be repeated."),
+    typer.Option(
+        "--fault",
+        help="Break a link, a process or a provider, at a time or for the whole load, e.g. latency:pg=100ms or kill:node-a@2s+1s; `lastseat list` tells more. May be repeated.",
+    ),
 ]
 Together = Annotated[
     bool,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 2.0
 SERVERS: Final = ("postgres", "redis")
-CONDITIONS: Final = ("progress",)
 _HOLDER: Final = (
     "SELECT holder FROM leader_leases WHERE expires_at > clock_timestamp() ORDER BY term DESC LIMIT 1"
 )

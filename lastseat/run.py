@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from checker import state
 from checker.clocks import Clocks, Reading
 from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
+from lastseat.conditions import Share, Sold
 from lastseat.errors import LabError
 from lastseat.nodes import Deployer, Deployment
 from lastseat.observing import counting_permits, look_at_redis, observing
@@ -21,6 +22,7 @@ from lastseat.records import write_effects, write_faults
 from lastseat.samples import Samples
 from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
+from lastseat.tolls import tolls
 from lastseat.waiting import both, call_off
 from lastseat.workers import dismiss, staffed
 from reports.wording import counted
@@ -30,12 +32,13 @@ from scenarios.page import showing
 from scenarios.plan import lay_plan, load_seconds, people
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
     from chaos.nemesis import FaultRecord
     from lastseat.course import Course
     from lastseat.live import Progress
+    from lastseat.tolls import Toll
     from scenarios.control import Tally
     from scenarios.load import LoadSummary
     from scenarios.page import Page
@@ -55,7 +58,7 @@ class Played:
 
     load: LoadSummary
     faults: tuple[FaultRecord, ...]
-    links: tuple[str, ...]
+    links: Mapping[str, Toll]
 
 
 async def play(course: Course, template: str, progress: Progress) -> Played:
@@ -72,7 +75,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         # Opened at once, and left in this order whichever was there first: nodes end before the trail does.
         below, above = [await leaving.enter_async_context(AsyncExitStack()) for _ in range(2)]
         trail, (deployer, service) = await both(
-            below.enter_async_context(Trail.open(dsn, keys(target), folder)),
+            below.enter_async_context(Trail.open(dsn, keys(target), folder, required=False)),
             above.enter_async_context(deployed(course, dsn)),
         )
         # A worker writes as soon as it runs, and all that it writes belongs into the trail.
@@ -95,6 +98,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
             counting_permits(course.lab.redis_url, watch.samples, course.permits_max)
         )
         watch.samples.follow(lambda: {role: child.pid for role, child in service.children.items()})
+        links = await tolls(service.links)
         summary, faults = await storm(course, load, plan, service, progress, page=page)
         if page:
             await page.end()
@@ -113,7 +117,7 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         await trail.drain(deadline_seconds=DRAIN_SECONDS)
     write_faults(folder, faults)
     write_effects(folder, [desk.ledger for desk in service.providers.values()])
-    return Played(load=summary, faults=faults, links=course.proxied)
+    return Played(load=summary, faults=faults, links=links)
 
 
 async def storm(
@@ -133,15 +137,17 @@ async def storm(
         await _shown(page, progress)
     playing: list[asyncio.Task[None]] = []
     share = Share(arrivals=plan.arrivals)
-    reach = reach_of(course.lab, service, {"progress": share.ask})
-    async with Nemesis(course.faults, reach) as nemesis:
-        progress.faults(tuple(planned.name for planned in course.faults if planned.throughout))
+    async with AsyncExitStack() as leaving:
+        sold = leaving.enter_context(closing(Sold(service.dsn)))
+        reach = reach_of(course.lab, service, {"progress": share.ask, "sold": sold.ask})
+        nemesis = await leaving.enter_async_context(Nemesis(course.faults, reach))
+        progress.faults(in_force(nemesis.records))
         try:
             summary = await load.play(
                 plan,
                 within_seconds=load_seconds(plan.arrivals, plan.seconds),
                 on_zero=lambda t0_ns: playing.append(asyncio.create_task(nemesis.play(t0_ns))),
-                on_progress=_telling(progress, plan, share),
+                on_progress=_telling(progress, share, nemesis),
             )
             nemesis.load_ended()
             await asyncio.gather(*playing)
@@ -230,21 +236,15 @@ def keys(target: Target) -> dict[str, tuple[str, ...]]:
     return {table.table: table.key for table in target.tables.values()}
 
 
-@dataclass(slots=True, kw_only=True)
-class Share:
-    """How much of the load is done, for faults that wait for it."""
-
-    arrivals: int
-    done: int = 0
-
-    async def ask(self) -> float:
-        """Return it as a share from 0 to 1."""
-        return min(1.0, self.done / self.arrivals)
+def in_force(records: Sequence[FaultRecord]) -> tuple[str, ...]:
+    """Name the faults that something is broken by right now."""
+    return tuple(each.fault for each in records if each.injected_ns is not None and each.healed_ns is None)
 
 
-def _telling(progress: Progress, plan: LoadPlan, share: Share) -> Callable[[Tally], None]:
+def _telling(progress: Progress, share: Share, nemesis: Nemesis) -> Callable[[Tally], None]:
     def tell(tally: Tally) -> None:
-        share.done = tally.done
-        progress.load(done=tally.done, total=plan.arrivals, ok=tally.ok, fail=tally.fail, info=tally.info)
+        share.through = tally.through
+        progress.load(tally, arrivals=share.arrivals)
+        progress.faults(in_force(nemesis.records))
 
     return tell

@@ -12,9 +12,10 @@ from checker.binding import refuse_unbound
 from checker.invariants import InvariantError
 from checker.invariants import load as load_invariants
 from lastseat.choosing import choose
+from lastseat.conditions import CONDITIONS
 from lastseat.errors import UsageError
 from lastseat.options import Until
-from lastseat.reach import CONDITIONS, places, sketched
+from lastseat.reach import places, sketched
 from lastseat.request import Request
 from lastseat.workers import KINDS
 from scenarios import registry, validation

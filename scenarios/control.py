@@ -13,13 +13,18 @@ PAGE_VARIABLE = "LASTSEAT_LOAD_PAGE"
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """How many operations have ended, how, and how many arrivals found no free buyer."""
+    """How many operations have ended, how, how many arrivals found no free buyer, and how many are through.
+
+    An arrival is through when its buyer does nothing more, or when there was none for it: of all arrivals those are the
+    share of the load that is done, however many operations each of them took.
+    """
 
     done: int = 0
     ok: int = 0
     fail: int = 0
     info: int = 0
     dropped: int = 0
+    through: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -28,6 +33,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
             fail=self.fail + other.fail,
             info=self.info + other.info,
             dropped=self.dropped + other.dropped,
+            through=self.through + other.through,
         )
 
 

@@ -73,12 +73,15 @@ class Client:
         self._ended = [0, 0, 0, 0]
         self.arrivals = 0
         self.dropped = 0
+        self.through = 0
 
     @property
     def tally(self) -> Tally:
-        """Return how many operations have ended, and how."""
+        """Return how many operations have ended, and how, and how many arrivals are through."""
         _, ok, fail, info = self._ended
-        return Tally(done=ok + fail + info, ok=ok, fail=fail, info=info, dropped=self.dropped)
+        return Tally(
+            done=ok + fail + info, ok=ok, fail=fail, info=info, dropped=self.dropped, through=self.through
+        )
 
     def prepare(
         self,

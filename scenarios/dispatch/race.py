@@ -53,6 +53,7 @@ class _Course:
         for number in numbers:
             self._client.arrivals += self._barrier.width
             play(self._client, list(self._line_up(number, self._openings[number])))
+            self._client.through += self._barrier.width
 
     def _line_up(self, number: int, action: str) -> Iterator[Prepared]:
         """Word every buyer's request; who leaves first, and so which node is asked first, changes from race to race."""

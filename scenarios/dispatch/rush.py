@@ -50,6 +50,7 @@ class Rush:
                     pool.spawn(self._play, arrival).link_exception(self._note)
                 else:
                     self._client.dropped += 1
+                    self._client.through += 1
             pool.join()
         finally:
             alarm.close()
@@ -62,6 +63,7 @@ class Rush:
         answer = buyer.arrive(habit.opening, self._t0_ns + arrival.at_ns)
         if habit.then is not None:
             habit.then(buyer, answer)
+        self._client.through += 1
 
     def _note(self, buyer: gevent.Greenlet) -> None:
         self._failed = self._failed or buyer.exception

@@ -37,6 +37,7 @@ async def test_ten_buyers_are_in_flight_together_for_each_last_seat(stand: Stand
     )
     assert summary.tally == told[-1]
     assert (summary.tally.done, summary.tally.ok, summary.tally.fail) == (200, 20, 180)
+    assert summary.tally.through == 200
     assert zeros == [summary.t0_ns]
     assert len(races(stand.folder)) == 20
     for buyers in races(stand.folder).values():
@@ -105,6 +106,17 @@ async def test_an_arrival_that_finds_no_free_buyer_is_counted_not_forgotten(stan
     summary = await play(plan, stand.spawn, within_seconds=30)
     assert summary.tally.dropped > 0
     assert summary.tally.done + summary.tally.dropped == 30
+    assert summary.tally.through == 30, "nobody comes again for whom there was no buyer"
+
+
+async def test_a_buyer_who_does_two_things_is_one_arrival_of_the_load(stand: Stand) -> None:
+    stand.office.behave = lambda _path, _key: (409, {"code": "CAPACITY_EXHAUSTED"})
+    plan = stand.plan(steady(rate=40, seconds=1), habits={"double_clicker": 1.0})
+    told: list[Tally] = []
+    summary = await play(plan, stand.spawn, within_seconds=30, on_progress=told.append)
+    assert (summary.tally.done, summary.tally.through) == (80, 40)
+    assert any(0 < tally.through < 40 for tally in told)
+    assert all(2 * tally.through <= tally.done for tally in told)
 
 
 def only(resource: int, told: str | tuple[int, dict[str, Any]]) -> Callable[[str, str], Any]:

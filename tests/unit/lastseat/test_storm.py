@@ -15,7 +15,8 @@ from rich.console import Console
 from chaos.fault import Reach
 from chaos.schedule import at
 from lastseat import run
-from lastseat.live import progress
+from lastseat.live import Plain, progress
+from scenarios.control import Tally
 from scenarios.load import LoadError
 
 if TYPE_CHECKING:
@@ -70,6 +71,59 @@ class Fallen:
         raise LoadError("load process 0 ended early")
 
 
+class Going:
+    """A load that tells how far it is until it is told to end, and one last time then."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def play(
+        self,
+        _plan: object,
+        *,
+        on_zero: Callable[[int], None],
+        on_progress: Callable[[Tally], None],
+        **_: object,
+    ) -> None:
+        on_zero(time.monotonic_ns())
+        while not self.over.is_set():
+            on_progress(Tally())
+            await asyncio.sleep(0)
+
+
+class Telling(Plain):
+    """Keeps which faults were said to be in force, each time that changed, and ends the load after the first is over."""
+
+    def __init__(self, load: Going) -> None:
+        super().__init__(Console(file=StringIO()))
+        self.told: list[tuple[str, ...]] = []
+        self._load = load
+
+    def faults(self, active: tuple[str, ...]) -> None:
+        if self.told[-1:] != [active]:
+            self.told.append(active)
+        if len(self.told) > 2 and not active:
+            self._load.over.set()
+
+
+def nobody() -> Any:
+    return SimpleNamespace(dsn="")
+
+
+async def test_a_fault_is_told_from_when_it_breaks_something_until_it_is_healed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "reach_of", lambda *_: Reach())
+    planned = at(seconds=0.01, inject=Bell(), heal_after=0.05)
+    course: Any = SimpleNamespace(faults=(planned,), lab=None, scenario=SimpleNamespace(name="by_hand"))
+    plan: Any = SimpleNamespace(arrivals=1, seconds=1.0)
+    load: Any = Going()
+    telling = Telling(load)
+    async with asyncio.timeout(10):
+        await run.storm(course, load, plan, nobody(), telling)
+    assert telling.told == [(), (planned.name,), ()]
+
+
 async def test_a_fault_that_was_still_to_come_does_not_come_after_a_load_that_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -79,8 +133,7 @@ async def test_a_fault_that_was_still_to_come_does_not_come_after_a_load_that_fa
     course: Any = SimpleNamespace(faults=(planned,), lab=None, scenario=SimpleNamespace(name="by_hand"))
     plan: Any = SimpleNamespace(arrivals=1, seconds=1.0)
     fallen: Any = Fallen()
-    nobody: Any = None
     with progress(Console(file=StringIO())) as telling, pytest.raises(LoadError):
-        await run.storm(course, fallen, plan, nobody, telling)
+        await run.storm(course, fallen, plan, nobody(), telling)
     await asyncio.sleep(0.1)  # past the instant at which it was planned
     assert bell.rung == []
