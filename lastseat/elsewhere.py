@@ -30,10 +30,10 @@ _OF_TODAY = re.compile(r"git$|v?([2-9]|\d\d+)\.\d")
 """Toxiproxy 2 and newer; one that Go has built calls itself `git`."""
 
 _NEEDED = (
-    ("wal_level", "logical", "set wal_level = logical in its configuration and restart it"),
     ("track_commit_timestamp", "on", "set track_commit_timestamp = on in its configuration and restart it"),
     ("fsync", "on", "set fsync = on: without it a crash proves nothing"),
 )
+_NO_TRAIL = "without a trail of its changes, most invariants stay unknown"
 _FACTS = """
     SELECT current_setting('server_version_num')::int AS version, rolsuper, rolcreatedb, rolreplication,
            current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_replication_slots)::int AS slots
@@ -74,13 +74,14 @@ async def postgres(url: str) -> Postgres:
             remedy="see --database-url",
         ) from None
     try:
-        await _fits(session, where)
+        found.no_trail = await _fits(session, where)
     finally:
         await session.close(timeout=ANSWER_SECONDS)
     return found
 
 
-async def _fits(session: asyncpg.Connection, where: str) -> None:
+async def _fits(session: asyncpg.Connection, where: str) -> str:
+    """Refuse a server that cannot be used at all; return why it gives no trail, empty where it gives one."""
     for setting, needed, remedy in _NEEDED:
         if (actual := await session.fetchval("SELECT current_setting($1)", setting)) != needed:
             raise UsageError(
@@ -91,16 +92,21 @@ async def _fits(session: asyncpg.Connection, where: str) -> None:
         raise UsageError(
             f"PostgreSQL at {where} is too old ({facts['version']})", remedy="use version 14 or newer"
         )
-    if not facts["rolsuper"] and not (facts["rolcreatedb"] and facts["rolreplication"]):
+    if not (facts["rolsuper"] or facts["rolcreatedb"]):
         raise UsageError(
-            f"the user given for PostgreSQL at {where} may not create databases and replication slots",
+            f"the user given for PostgreSQL at {where} may not create databases",
             remedy="ALTER ROLE … CREATEDB REPLICATION, or use a superuser",
         )
+    if (level := await session.fetchval("SELECT current_setting('wal_level')")) != "logical":
+        return f"PostgreSQL at {where} has wal_level = {level}: {_NO_TRAIL}; set wal_level = logical and restart it"
+    if not (facts["rolsuper"] or facts["rolreplication"]):
+        return f"the user given for PostgreSQL at {where} may not use replication: {_NO_TRAIL}; ALTER ROLE … REPLICATION"
     if facts["slots"] < 1:
         raise UsageError(
             f"PostgreSQL at {where} has no replication slot left",
             remedy="raise max_replication_slots, or drop slots that nobody uses (pg_replication_slots)",
         )
+    return ""
 
 
 async def valkey(url: str) -> Valkey:

@@ -119,14 +119,18 @@ class Lab:
         return free_port(self.ports)
 
     async def create_database(self, name: str, template: str | None = None) -> str:
-        """Create a database (a copy of `template`, which nobody may be using) and return its DSN.
+        """Create a database (a copy of `template`, one of the lab's that nobody may be using) and return its DSN.
 
         In a server that was there already it gets a name that no other can have, and is dropped with the lab.
         """
-        actual = name if self.postgres.embedded else f"lastseat_{self.environment_marker}_{name}"
-        await databases.create(self.postgres.admin_dsn, actual, template)
+        actual = self._called(name)
+        await databases.create(self.postgres.admin_dsn, actual, template and self._called(template))
         self._databases.append(actual)
         return self.postgres.dsn(actual)
+
+    def _called(self, name: str) -> str:
+        """Return what a database of this name is called in the server."""
+        return name if self.postgres.embedded else f"lastseat_{self.environment_marker}_{name}"
 
     async def drop_database(self, dsn: str) -> None:
         """Drop a database that this lab created, with its replication slots."""

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Postgres:
-    """The PostgreSQL of a lab; `server` is None when it was there already and may not be broken."""
+    """The PostgreSQL of a lab; `server` is None when it was there already and may not be broken.
+
+    `no_trail` says why it does no logical decoding for the lab, and what to do about it; empty where it does.
+    """
 
     address: Address
     server: EmbeddedPostgres | None = None
     admin_database: str = "postgres"
+    no_trail: str = ""
 
     @property
     def host(self) -> str:

@@ -139,6 +139,8 @@ async def _lab(
     ) as lab:
         if lab.proxy is not None and lab.proxy.notice:
             telling.notice(lab.proxy.notice)
+        if lab.postgres.no_trail:
+            telling.notice(lab.postgres.no_trail)
         yield lab
 
 

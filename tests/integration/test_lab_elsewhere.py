@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -149,15 +150,31 @@ async def test_a_redis_database_with_somebodys_keys_in_it_is_refused(
     assert lab.redis_url != given["redis_url"]
 
 
-async def test_a_server_that_keeps_no_trail_is_refused(
+async def test_a_server_that_loses_what_it_said_was_kept_is_refused(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(postgres_server._SETTINGS, "wal_level", "replica")
+    monkeypatch.setitem(postgres_server._SETTINGS, "fsync", "off")
     folder = tmp_path_factory.mktemp
-    async with Lab.start(folder=folder("replica"), with_toxiproxy=False) as other:
-        with pytest.raises(UsageError, match="wal_level = replica; logical is needed"):
+    async with Lab.start(folder=folder("fsync"), with_toxiproxy=False) as other:
+        with pytest.raises(UsageError, match="fsync = off; on is needed"):
             async with Lab.start(folder=folder("refused"), database_url=other.postgres.admin_dsn):
                 pass
+
+
+async def test_a_user_without_replication_is_let_in_and_told_that_there_is_no_trail(lab: Lab) -> None:
+    assert (await elsewhere.postgres(lab.postgres.admin_dsn)).no_trail == ""
+    session = await asyncpg.connect(lab.postgres.admin_dsn)
+    plain = replace(lab.postgres.address, user="plain", password="plain")
+    try:
+        await session.execute("CREATE ROLE plain LOGIN PASSWORD 'plain'")
+        with pytest.raises(UsageError, match="may not create databases"):
+            await elsewhere.postgres(plain.dsn("postgres"))
+        await session.execute("ALTER ROLE plain CREATEDB")
+        found = await elsewhere.postgres(plain.dsn("postgres"))
+        await session.execute("DROP ROLE plain")
+    finally:
+        await session.close()
+    assert "may not use replication" in found.no_trail
 
 
 @pytest.mark.parametrize(
