@@ -65,7 +65,6 @@ def laid_out(name: str, seed: int) -> dict[str, Any]:
     return {
         "arrivals": [[arrival.at_ns, arrival.id] for arrival in arrivals],
         "choices": [opening(plan, arrival.id) for arrival in arrivals] + [list(race) for race in races],
-        "faults": [[planned.name, planned.seconds, planned.heal_after] for planned in story.faults],
         "whole": [plan.operations_max, plan.arrivals, plan.seconds],
     }
 

@@ -1,4 +1,7 @@
-"""A seed decides arrivals, choices and fault times, whatever process they are laid out in, and another decides otherwise."""
+"""A seed decides arrivals and choices, whatever process they are laid out in, and another decides otherwise.
+
+What is made of them is seen in runs: tests/integration/test_season.py.
+"""
 
 from __future__ import annotations
 
