@@ -113,6 +113,25 @@ def test_an_import_that_pulls_something_in_is_named() -> None:
     assert import_in_turn(["json", "asyncio"], "asyncio") == "importing asyncio imports asyncio"
 
 
+def first_imported(text: str) -> str:
+    """The package of the first import of a module that does something, as `from __future__` does not."""
+    for node in ast.walk(ast.parse(text)):  # the statements of the module itself come first, in their order
+        if isinstance(node, ast.Import):
+            return node.names[0].name.partition(".")[0]
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            return (node.module or "").partition(".")[0]
+    return ""
+
+
+def test_the_first_import_is_found_past_the_future() -> None:
+    assert first_imported("from __future__ import annotations\nimport os\nfrom locust import User\n") == "os"
+
+
+def test_the_locustfile_imports_locust_before_anything_else() -> None:
+    """Locust patches sockets and threads; after `requests` that recursed without an end."""
+    assert first_imported((ROOT / "scenarios/locustfile.py").read_text()) == "locust"
+
+
 def test_the_rules_of_the_service_know_no_database_no_network_and_no_event_loop() -> None:
     rules = sorted((ROOT / "service").glob("*/rules.py"))
     assert rules
