@@ -25,7 +25,8 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=60, lease_seconds=1.5),
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
-        habits={"retrier": 0.7, "twin_clicker": 0.3},
+        # The insistent ask again until the claims of the dead have run out.
+        habits={"insistent": 0.5, "retrier": 0.2, "twin_clicker": 0.3},
         arrivals=steady(rate=40, seconds=2.5) + RUSH.after(0.5),
     ),
     faults=(at(seconds=0.6, inject=Kill("node-a"), heal_after=0.8),),

@@ -34,7 +34,8 @@ SCENARIO = Scenario(
         happened("hold:ok", "confirm:info", "confirm:fail:IDEMPOTENCY_IN_PROGRESS", "confirm:ok"),
         load_healthy(lag_ms_p99_max=100),
     ),
-    thresholds=(p99("confirm", below_seconds=0.5, outside_faults=True),),
+    # The fault is there from the beginning to the end: outside it there would be nothing to measure.
+    thresholds=(p99("confirm", below_seconds=1.0),),
 )
 
 FULL = replace(
