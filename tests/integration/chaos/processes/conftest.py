@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import asyncpg
 import pytest
 
 from lastseat.lab import Lab
@@ -14,8 +15,6 @@ from lastseat.workers import staffed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    import asyncpg
 
     from chaos.fault import Reach
     from lastseat.nodes import Deployment
@@ -87,3 +86,11 @@ async def reach(breakable: Lab, service: Deployment, progress: list[float]) -> R
 
     await until(led, within_seconds=15, failing=lambda _: pytest.fail("no worker came to lead"))
     return reach
+
+
+@pytest.fixture
+async def sql(service: Deployment) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(service.dsn)
+    yield connection
+    await connection.execute("TRUNCATE notification_outbox")
+    await connection.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,40 +31,32 @@ from chaos.faults import (
     Slicer,
     SlowClose,
     Terminate,
-    at,
     throughout,
 )
-from chaos.nemesis import Nemesis
 from chaos.providers.behaviour import Behaviour
-from checker.assumptions import landed
-from checker.judge import check
 from checker.verdict import Judgement
 from lastseat.errors import ExitCode
 from lastseat.lab import Lab
 from lastseat.nodes import Deployer
 from lastseat.reach import reach_of
-from lastseat.records import write_faults
 from lastseat.rejudging import EXIT_CODES
 from lastseat.workers import staffed
 from tests.integration.chaos.processes.conftest import ENVIRONMENT, enqueue
-from tests.oracle.by_hand.run import Run
+from tests.integration.chaos.processes.played import Undone, broken, judged, landing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from chaos.faults import Fault, Planned, Reach
-    from chaos.nemesis import FaultRecord
-    from checker.verdict import Verdict
-
-    Deed = Callable[[Reach], Awaitable[None]]
+    from chaos.faults import Fault, Reach
+    from tests.integration.chaos.processes.played import Deed
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(120)]
 
 POINT: Final = "service.reservation.outbox:mark_delivered"
 LATE: Final = Clock("node-b", 3_600)
 DOOMED: Final = CrashAt("worker-notifier-1", POINT)
-HOLDS_SECONDS: Final = 1.0
+PROXIED: Final = ("redis-a", "pg-workers", "notification")
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +66,7 @@ async def everything(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
     async with Lab.start(folder=folder) as lab:
         dsn = await lab.create_database("everything")
         start_so = (throughout(inject=LATE), throughout(inject=DOOMED))
-        deployer = Deployer(lab=lab, environment=ENVIRONMENT, proxied=("redis-a",), faults=start_so)
+        deployer = Deployer(lab=lab, environment=ENVIRONMENT, proxied=PROXIED, faults=start_so)
         await deployer.migrate(dsn)
         workers = {"expiry": 1, "notifier": 1}
         async with deployer.deploy(dsn, 2) as made, staffed(deployer, made, workers, folder):
@@ -153,6 +143,11 @@ CASES: Final = (
     Case(fault=Reset("redis"), undone=untoxic),
     Case(fault=Slicer("redis", size_bytes=16, pause_us=20_000), undone=untoxic),
     Case(fault=SlowClose("redis", ms=200), undone=untoxic),
+    Case(fault=Cut("pg-workers"), undone=uncut),
+    Case(fault=Latency("pg-workers", ms=150), undone=untoxic),
+    Case(fault=Cut("notification"), undone=uncut),
+    Case(fault=LimitData("notification", limit_bytes=1_000), undone=untoxic),
+    Case(fault=SlowClose("notification", ms=200, stream="upstream"), undone=untoxic),
     Case(fault=Pause("node-a"), undone=resume),
     Case(fault=Kill("node-a"), undone=start_again),
     Case(fault=Terminate("node-a"), undone=start_again),
@@ -171,56 +166,7 @@ def test_every_kind_has_a_case() -> None:
     assert all(case.undone is not nothing or case.vain for case in CASES)
 
 
-class Undone:
-    """A fault that somebody undoes as soon as it is in place."""
-
-    def __init__(self, fault: Fault, undo: Deed) -> None:
-        self._fault = fault
-        self._undo = undo
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._fault, name)
-
-    def __str__(self) -> str:
-        return str(self._fault)
-
-    async def inject(self, reach: Reach, tag: str) -> None:
-        await self._fault.inject(reach, tag)
-        await self._undo(reach)
-
-
-def planned(fault: Fault) -> Planned:
-    if fault.span == "throughout":
-        return throughout(inject=fault)
-    return at(seconds=0, inject=fault, heal_after=None if fault.span == "moment" else HOLDS_SECONDS)
-
-
-@asynccontextmanager
-async def broken(reach: Reach, fault: Fault) -> AsyncIterator[list[FaultRecord]]:
-    async with Nemesis([planned(fault)], reach) as nemesis:
-        await nemesis.play(time.monotonic_ns())
-        yield nemesis.records
-
-
-async def landing(records: list[FaultRecord], within_seconds: float) -> None:
-    """Wait for a proof that may come at any time."""
-    deadline = time.monotonic() + within_seconds
-    while records[0].landed_ns is None and time.monotonic() < deadline:  # noqa: ASYNC110 - a record, polled under a deadline
-        await asyncio.sleep(0.05)
-
-
-def judged(folder: Path, kind: str, records: list[FaultRecord], since_ns: int) -> Verdict:
-    """Judge a run in which somebody read before and all the while, with these faults as a run writes them down."""
-    run = Run(folder)
-    for sent_ns, done_ns in ((since_ns - 2_000_000, since_ns - 1_000_000), (since_ns, time.monotonic_ns())):
-        run.operation("read", "r", sent=1, done=2)
-        run.operations[-1] |= {"intended_ns": sent_ns, "sent_ns": sent_ns, "done_ns": done_ns}
-    run.given(invariants=("errors_are_earned",)).assume(landed(kind)).write()
-    write_faults(folder, records)
-    return check(folder)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.fault.kind)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.fault))
 async def test_it_lands_and_is_healed(everything: Reach, case: Case, tmp_path: Path) -> None:
     since_ns = time.monotonic_ns()
     async with broken(everything, case.fault) as records:
@@ -234,7 +180,7 @@ async def test_it_lands_and_is_healed(everything: Reach, case: Case, tmp_path: P
     assert judged(tmp_path / "run", case.fault.kind, records, since_ns).judgement is Judgement.VALID
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.fault.kind)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.fault))
 async def test_one_that_comes_to_nothing_makes_the_run_inconclusive(
     everything: Reach, case: Case, tmp_path: Path
 ) -> None:

@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from lastseat.nodes import Deployment
 
 
-@pytest.fixture
-async def sql(service: Deployment) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(service.dsn)
-    yield connection
-    await connection.execute("TRUNCATE notification_outbox")
-    await connection.close()
-
-
 async def reached(sql: asyncpg.Connection, **wanted: str) -> dict[str, Any]:
     """Wait until each delivery (its hyphens written as underscores) is in that state; return attempts by delivery."""
     rows: dict[str, Any] = {}
