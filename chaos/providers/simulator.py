@@ -26,6 +26,9 @@ _STATUS = {
     "failed": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
+_OF_THE_UNDECIDED = {"retry", "decline", "refuse", "kill_caller"}
+"""What is done to an id of which nothing is decided yet; what was is said again, and has met nothing."""
+
 
 class CallerAlive(Exception):  # noqa: N818 - the lab's answer to a wish
     """A caller could not be killed; the text says why."""
@@ -105,7 +108,7 @@ class Simulator:
         if key in self._refused:
             return "refuse"
         concerned = path.startswith(told.path) and key.startswith(told.only)
-        known = told.does == "kill_caller" and self.ledger.final(key) is not None
+        known = told.does in _OF_THE_UNDECIDED and self.ledger.final(key) is not None
         if not concerned or known or (told.times and self._requests >= told.times):
             return "accept"
         if told.does != "accept":
