@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 from checker.assumptions import load_healthy, premise
+from checker.assumptions.load import waited_for_processors
 from checker.verdict import Figure, Judgement
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from checker.evidence import Evidence
     from checker.verdict import Premise
 
+PRESSURE_SHARE_MAX: Final = 0.9
+"""Of the load's time, in which somebody waited for a processor: what is slow then may be so for want of one."""
 RESTS_ON: Final = "history_complete"
 
 
@@ -103,6 +106,9 @@ def _unwell(evidence: Evidence, premises: Sequence[Premise]) -> Iterator[str]:
     for each in assumed or [premise(evidence, load_healthy())]:
         if not each.holds:
             yield f"the load was tired ({each.measured})"
+    pressure = waited_for_processors(evidence)
+    if pressure is not None and pressure > PRESSURE_SHARE_MAX:
+        yield f"something waited for a processor for {pressure:.0%} of the time"
 
 
 def _p99(evidence: Evidence, threshold: Threshold) -> Measured:

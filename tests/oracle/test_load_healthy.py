@@ -121,12 +121,21 @@ def test_a_load_process_that_is_too_busy_measures_itself(
     assert (premise.holds, "used 95% of a processor" in premise.measured) == (holds, not holds)
 
 
-def test_a_machine_on_which_everybody_waited_measures_itself(run: Run) -> None:
+def test_a_machine_on_which_everybody_waited_counts_where_less_is_asked_for(run: Run) -> None:
     fared_well(run)
     run.samples.pop()
     run.sample("machine", "cpu_pressure", 0.95, at=20)
-    assert not run.premise(load_healthy()).holds
-    assert run.premise(load_healthy(pressure_share_max=1)).holds
+    assert run.premise(load_healthy()).holds
+    premise = run.premise(load_healthy(pressure_share_max=0.9))
+    assert not premise.holds
+    assert premise.required.endswith("nothing that waited for a processor for more than 90% of the time")
+
+
+@pytest.mark.parametrize("at", [0, 60])
+def test_what_a_load_process_does_before_and_after_the_load_is_not_the_load(run: Run, at: float) -> None:
+    fared_well(run)
+    run.sample("load/0", "cpu_share", 0.95, at=at)
+    assert run.premise(load_healthy()).holds
 
 
 def test_a_brief_that_names_no_limit_means_the_usual_one(run: Run) -> None:
