@@ -33,18 +33,28 @@ async def together(*work: Coroutine[Any, Any, Result]) -> list[Result]:
 
 
 async def sought(look: Callable[[], Coroutine[Any, Any, str]], *, within_seconds: float) -> str:
-    """Look again and again until it is seen; raises what the last look raised when the time is up."""
+    """Look again and again until it is seen; raises what the last look raised when the time is up.
+
+    A look may swallow the one cancellation that ends it, as `asyncio.wait_for` of Python 3.11 does where its answer comes
+    at that very moment, so both ends are asked for after each look.
+    """
     last: Exception = NotSeen("no time was left to look")
+    looking = asyncio.current_task()
+    assert looking is not None  # noqa: S101 - a coroutine that runs is run by a task
+    cancelled_before = looking.cancelling()
     try:
-        async with asyncio.timeout(None if math.isinf(within_seconds) else within_seconds):
-            while True:
+        async with asyncio.timeout(None if math.isinf(within_seconds) else within_seconds) as limit:
+            while not limit.expired():
                 try:
                     return await look()
                 except (NotSeen, Unwell, PartError, OSError) as answer:
                     last = answer
-                await asyncio.sleep(_AGAIN_SECONDS)
+                if looking.cancelling() > cancelled_before and not limit.expired():
+                    raise asyncio.CancelledError
+                await asyncio.sleep(0 if limit.expired() else _AGAIN_SECONDS)
     except TimeoutError:
-        raise last from None
+        pass
+    raise last
 
 
 async def sleep_until(instant_ns: int) -> None:
