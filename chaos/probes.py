@@ -21,9 +21,7 @@ _PG_VERSION = 196608
 _PG_STARTUP_BYTES_MAX = 9_000  # the server refuses more than 10,000
 _REDIS_LINE_BYTES_MAX = 60_000  # the server refuses more than 65,536
 _REDIS_ANSWER_BYTES_MIN = 150
-_REDIS_TOLD_BYTES_MAX = (
-    12_000  # without a password, the server closes where more than 16,384 bytes of answers wait
-)
+_REDIS_TOLD_BYTES_MAX = 9_000  # without a password it closes where over 16,384 bytes of answers wait
 _HTTP_HEAD_BYTES_MAX = 60_000  # as above
 _HTTP_ANSWER_BYTES_MIN = 40
 _PROVIDER_PATH_BYTES_MAX = 15_000  # a provider refuses more than 16,384
