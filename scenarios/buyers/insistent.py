@@ -10,8 +10,8 @@ from scenarios.journal import Outcome
 if TYPE_CHECKING:
     from scenarios.habit import Answer, Buyer
 
-RETRIES_MAX = 12
-"""Over two and a half seconds: longer than whoever died with the command in hand may keep it."""
+RETRIES_MAX = 14
+"""Nearly three seconds: longer than whoever died with the command in hand may keep it."""
 PAUSE_SECONDS = 0.2
 
 
