@@ -48,7 +48,7 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=4, capacity=800),
-    crowd=replace(SCENARIO.crowd, arrivals=burst(200, within=1.0) + steady(rate=150, seconds=24)),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(60, within=0.5) + steady(rate=150, seconds=24.5)),
     faults=(
         at(seconds=4, inject=Cut("redis"), heal_after=6),
         at(seconds=16, inject=Cut("redis-a"), heal_after=4),
