@@ -18,15 +18,15 @@ SCENARIO = Scenario(
         "Where two of them took their locks in different orders they would wait for each other; there is one order, and "
         "nobody may be told that the database was busy."
     ),
-    sale=Sale(resources=3, capacity=6),
+    sale=Sale(resources=3, capacity=8),
     workers={"notifier": 1},
     crowd=Crowd(
         habits={
-            "fickle": 0.4,
-            "canceller": 0.2,
-            "repenter": 0.2,
-            "twin_clicker": 0.08,
-            "waiter": 0.08,
+            "fickle": 0.46,
+            "canceller": 0.24,
+            "repenter": 0.18,
+            "twin_clicker": 0.06,
+            "waiter": 0.02,
             "organiser": 0.04,
         },
         arrivals=burst(60, within=0.2) + steady(rate=50, seconds=2.0),
@@ -57,7 +57,7 @@ FULL = replace(
     sale=replace(SCENARIO.sale, resources=12),
     crowd=replace(
         SCENARIO.crowd,
-        habits={**SCENARIO.crowd.habits, "twin_clicker": 0.1, "waiter": 0.095, "organiser": 0.005},
+        habits={**SCENARIO.crowd.habits, "waiter": 0.055, "organiser": 0.005},
         arrivals=sum(
             (burst(60, within=0.2).after(start) for start in range(0, 20, 4)), steady(rate=60, seconds=20)
         ),

@@ -163,3 +163,16 @@ def test_a_folder_that_cannot_be_written_is_named(checkout: Path) -> None:
     finally:
         checkout.chmod(0o755)
     assert ended.stderr.startswith(f"setup failed: {checkout} cannot be written by ")
+
+
+def test_what_is_up_to_date_is_only_compiled(checkout: Path) -> None:
+    ran = checkout / "ran"
+    (checkout / ".venv/bin").mkdir(parents=True)
+    put(checkout / ".venv/bin", "python", f'echo "$@" >> "{ran}"')
+    inputs = "cksum pyproject.toml constraints.txt .ci/setup; pwd -P"
+    (checkout / ".venv/.lastseat").write_bytes(
+        subprocess.check_output(["/bin/sh", "-c", inputs], cwd=checkout)
+    )
+    done = setup(checkout)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert ran.read_text().splitlines()[-1].startswith("-m compileall -q service ")
