@@ -138,6 +138,14 @@ def test_a_finished_environment_is_left_alone(checkout: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+def test_the_modules_of_a_finished_environment_are_compiled(checkout: Path) -> None:
+    (checkout / "service").mkdir()
+    (checkout / "service/node.py").write_text("NODE = 1\n")
+    pretend_finished(checkout)
+    assert setup(checkout, PYTHONDONTWRITEBYTECODE="1").returncode == 0
+    assert list((checkout / "service/__pycache__").glob("node.*.pyc"))
+
+
 @pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt"])
 def test_a_changed_dependency_is_noticed(checkout: Path, changed: str) -> None:
     pretend_finished(checkout)
@@ -163,16 +171,3 @@ def test_a_folder_that_cannot_be_written_is_named(checkout: Path) -> None:
     finally:
         checkout.chmod(0o755)
     assert ended.stderr.startswith(f"setup failed: {checkout} cannot be written by ")
-
-
-def test_what_is_up_to_date_is_only_compiled(checkout: Path) -> None:
-    ran = checkout / "ran"
-    (checkout / ".venv/bin").mkdir(parents=True)
-    put(checkout / ".venv/bin", "python", f'echo "$@" >> "{ran}"')
-    inputs = "cksum pyproject.toml constraints.txt .ci/setup; pwd -P"
-    (checkout / ".venv/.lastseat").write_bytes(
-        subprocess.check_output(["/bin/sh", "-c", inputs], cwd=checkout)
-    )
-    done = setup(checkout)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert ran.read_text().splitlines()[-1].startswith("-m compileall -q service ")
