@@ -17,10 +17,10 @@ SCENARIO = Scenario(
         "One node believes that it is an hour later, one sweeper that it is an hour earlier. A hold lives as long "
         "as the database says, to the moment: nobody loses a seat before its time, and nobody keeps one after it."
     ),
-    sale=Sale(resources=3, capacity=10, hold_seconds=0.8, offer_seconds=0.4),
+    sale=Sale(resources=3, capacity=12, hold_seconds=0.8, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.35, "latecomer": 0.3, "waiter": 0.35},
+        habits={"dawdler": 0.2, "latecomer": 0.5, "waiter": 0.3},
         arrivals=burst(40, within=0.3) + steady(rate=25, seconds=2.5),
     ),
     faults=(throughout(inject=Clock("node-b", +3_600)), throughout(inject=Clock("worker-expiry-1", -3_600))),

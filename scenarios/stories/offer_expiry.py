@@ -20,7 +20,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=2, capacity=16, hold_seconds=0.8, offer_seconds=0.4),
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
-        habits={"dawdler": 0.35, "latecomer": 0.4, "waiter": 0.1, "daydreamer": 0.15},
+        habits={"dawdler": 0.25, "latecomer": 0.5, "waiter": 0.1, "daydreamer": 0.15},
         arrivals=burst(70, within=0.3) + steady(rate=30, seconds=2.5),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, *EXPIRY, *DELIVERY),

@@ -24,7 +24,7 @@ SCENARIO = Scenario(
     # Five attempts are over within a second.
     settings={"RESERVATION_NOTIFICATION_RETRY_MAX_SECONDS": "0.2"},
     crowd=Crowd(
-        habits={"fickle": 0.42, "waiter": 0.05, "dawdler": 0.5, "eager": 0.03},
+        habits={"fickle": 0.5, "waiter": 0.02, "dawdler": 0.48},
         # A second of buyers comes after the provider is back, on however quick a machine.
         arrivals=burst(36, within=0.3) + steady(rate=20, seconds=3.6),
     ),

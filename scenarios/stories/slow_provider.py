@@ -21,7 +21,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
     workers={"notifier": 2},
     crowd=Crowd(
-        habits={"fickle": 0.65, "waiter": 0.3, "eager": 0.05},
+        habits={"fickle": 0.88, "waiter": 0.1, "eager": 0.02},
         arrivals=burst(40, within=0.3) + steady(rate=30, seconds=1.7),
     ),
     faults=(at(seconds=0.2, inject=ProviderFault("notification", "late", by_ms=250), heal_after=2.0),),
