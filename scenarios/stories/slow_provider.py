@@ -18,10 +18,11 @@ SCENARIO = Scenario(
         "for work all the time: what one of them is sending the other must leave alone, for as long as that may take. "
         "Selling seats waits for neither."
     ),
-    sale=Sale(resources=3, capacity=6, lease_seconds=1.5),
+    # Few seats, which go from hand to hand: there is something to tell to the end.
+    sale=Sale(resources=3, capacity=3, lease_seconds=1.5),
     workers={"notifier": 2},
     crowd=Crowd(
-        habits={"fickle": 0.88, "waiter": 0.1, "eager": 0.02},
+        habits={"fickle": 0.97, "waiter": 0.03},
         arrivals=burst(40, within=0.3) + steady(rate=30, seconds=1.7),
     ),
     faults=(at(seconds=0.2, inject=ProviderFault("notification", "late", by_ms=250), heal_after=2.0),),
