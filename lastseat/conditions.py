@@ -8,10 +8,12 @@ from typing import Final
 
 import asyncpg
 
+from checker.session import GONE
+
 CONDITIONS: Final = ("progress", "sold")
 ASK_SECONDS = 2.0
 _SOLD: Final = "SELECT coalesce(sum(occupied_count)::float8 / nullif(sum(capacity), 0), 0) FROM resources"
-_SILENT: Final = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+_SILENT: Final = (*GONE, asyncpg.PostgresError)
 
 
 @dataclass(slots=True, kw_only=True)

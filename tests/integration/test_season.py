@@ -179,14 +179,14 @@ async def test_a_season_leaves_out_the_repeats_of_what_has_come_to_its_end(tmp_p
 
 
 async def test_a_fault_can_wait_until_half_of_the_capacity_is_sold(tmp_path: Path) -> None:
-    half = when("sold", at_least=0.5, inject=Latency("pg-a", ms=5), heal_after=0.3)
+    half = when("sold", at_least=0.5, inject=Latency("pg-a", ms=150), heal_after=0.5)
     sold = replace(BRIEF, sale=replace(BRIEF.sale, resources=1, capacity=20), faults=(half,))
     turn = Turn(scenario=sold, seed=1, mutant=None, command="", runs=tmp_path, filed="sold")
     season = Season()
     await play_season((turn,), SILENT, season, Plain(Console(quiet=True)))
     (judged,) = season.judged
     (fault,) = pq.read_table(judged.folder / "faults.parquet").to_pylist()
-    assert (fault["fault"], fault["error"]) == ("latency:pg-a=5ms@sold=50%+0.3s", None)
+    assert (fault["fault"], fault["error"]) == ("latency:pg-a=150ms@sold=50%+0.5s", None)
     taken = [
         row["sent_ns"]
         for row in pq.read_table(judged.folder / "operations.parquet").to_pylist()

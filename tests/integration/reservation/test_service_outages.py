@@ -15,6 +15,7 @@ from service import errors
 from service.database import Database
 from service.errors import Refused
 from service.reservation import idempotency
+from tests.integration.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,11 +150,12 @@ async def test_a_server_that_only_reads_is_no_failure_and_is_left_for_another(se
     room, alice, path = await service.resource(9), service.person("alice"), "/api/resources/{}/holds"
     hold = (await alice.post(path.format(room), {})).json["id"]
     name = await service.sql.fetchval("SELECT current_database()")
-    ended = (
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reservation-node'"
-    )
+    ended = "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reservation-node'"
     await service.sql.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    await service.sql.execute(ended)
+    gone = [row["pid"] for row in await service.sql.fetch(ended)]
+    # Sessions of before may still write until they have heard of it.
+    there = "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ANY ($1)"
+    await until(lambda: service.sql.fetchval(there, gone), "the end of the sessions of before")
     refused = [
         await alice.post(target, {})
         for target in (path.format(room), path.format(room), f"/api/holds/{hold}/cancel")
