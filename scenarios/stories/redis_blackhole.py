@@ -24,7 +24,7 @@ SCENARIO = Scenario(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
         arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.2),
     ),
-    faults=(at(seconds=0.5, inject=Blackhole("redis"), heal_after=1.0),),
+    faults=(at(seconds=0.4, inject=Blackhole("redis"), heal_after=0.8),),
     invariants=(
         *LEDGER,
         *ADVICE,
