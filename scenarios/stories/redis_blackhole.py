@@ -22,9 +22,9 @@ SCENARIO = Scenario(
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
         habits={"eager": 0.7, "double_clicker": 0.2, "canceller": 0.1},
-        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.2),
+        arrivals=burst(40, within=0.3) + steady(rate=70, seconds=4.8),
     ),
-    faults=(at(seconds=0.4, inject=Blackhole("redis"), heal_after=0.8),),
+    faults=(at(seconds=0.4, inject=Blackhole("redis"), heal_after=0.6),),
     invariants=(
         *LEDGER,
         *ADVICE,
