@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenarios.habit import Habit
+from scenarios.insisting import insist
 from scenarios.journal import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scenarios.habit import Answer, Buyer
 
 RETRIES_MAX = 14
@@ -16,20 +19,15 @@ PAUSE_SECONDS = 0.2
 
 
 def _then(buyer: Buyer, answer: Answer) -> None:
-    held = _insist(buyer, answer)
+    held = insist(buyer, answer, _pauses(buyer))
     if held.outcome is Outcome.OK and held.created is not None:
-        told = _insist(buyer, buyer.act("confirm", hold=int(held.created)))
+        told = insist(buyer, buyer.act("confirm", hold=int(held.created)), _pauses(buyer))
         if told.outcome is Outcome.OK:
             buyer.repeat()
 
 
-def _insist(buyer: Buyer, answer: Answer) -> Answer:
-    for retry in range(RETRIES_MAX):
-        if answer.outcome is Outcome.OK or answer.replayed:
-            break
-        buyer.pause(PAUSE_SECONDS * (0.75 + 0.5 * buyer.chance(f"insist {retry}")))
-        answer = buyer.repeat(elsewhere=True)
-    return answer
+def _pauses(buyer: Buyer) -> Iterator[float]:
+    return (PAUSE_SECONDS * (0.75 + 0.5 * buyer.chance(f"insist {retry}")) for retry in range(RETRIES_MAX))
 
 
 HABIT = Habit(

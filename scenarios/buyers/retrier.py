@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenarios.habit import Habit
+from scenarios.insisting import insist
 from scenarios.journal import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scenarios.habit import Answer, Buyer
 
 RETRIES_MAX = 6
@@ -16,21 +19,15 @@ MISTAKEN_SHARE = 0.3
 
 
 def _then(buyer: Buyer, answer: Answer) -> None:
-    held = _insist(buyer, answer)
+    held = insist(buyer, answer, _pauses(buyer))
     if held.outcome is Outcome.OK and held.created is not None:
         if buyer.chance("mistake") < MISTAKEN_SHARE:
             buyer.reuse("hold_two")
-        _insist(buyer, buyer.act("confirm", hold=int(held.created)))
+        insist(buyer, buyer.act("confirm", hold=int(held.created)), _pauses(buyer))
 
 
-def _insist(buyer: Buyer, answer: Answer) -> Answer:
-    """Ask again until it worked, or until the same refusal was told from memory: then it is final."""
-    for retry in range(RETRIES_MAX):
-        if answer.outcome is Outcome.OK or answer.replayed:
-            break
-        buyer.pause(PAUSE_SECONDS * 2**retry * (0.5 + buyer.chance(f"retry {retry}")))
-        answer = buyer.repeat(elsewhere=True)
-    return answer
+def _pauses(buyer: Buyer) -> Iterator[float]:
+    return (PAUSE_SECONDS * 2**retry * (0.5 + buyer.chance(f"retry {retry}")) for retry in range(RETRIES_MAX))
 
 
 HABIT = Habit(
