@@ -21,3 +21,12 @@ def run(tmp_path: Path) -> Run:
 @pytest.fixture
 def plane(tmp_path: Path) -> Plane:
     return Plane(tmp_path / "run")
+
+
+@pytest.fixture
+def line(plane: Plane) -> Plane:
+    """Somebody stands in line."""
+    plane.resource("r", capacity=1)
+    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
+    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
+    return plane

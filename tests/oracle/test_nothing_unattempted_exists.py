@@ -71,15 +71,6 @@ def test_without_a_trail_nobody_knows_what_stood_there_before(run: Run) -> None:
     assert (finding.judgement, finding.count) == (Judgement.UNKNOWN, 0)
 
 
-@pytest.fixture
-def line(plane: Plane) -> Plane:
-    """Somebody stands in line."""
-    plane.resource("r", capacity=1)
-    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
-    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
-    return plane
-
-
 def test_a_place_in_the_line_under_a_key_that_nobody_sent_is_caught(line: Plane) -> None:
     line.commit(7, line.entry("e2", idempotency_key="minted-inside", seq=2))
     assert line.violated() == {NAME}

@@ -55,15 +55,6 @@ def test_the_same_key_of_another_tenant_is_another_key(run: Run) -> None:
     assert run.violated() == set()
 
 
-@pytest.fixture
-def line(plane: Plane) -> Plane:
-    """Somebody stands in line."""
-    plane.resource("r", capacity=1)
-    plane.sold("h1", "r", sent=1, commit=2, done=3, count=1)
-    plane.joins("e1", sent=4, commit=5, done=6, seq=1)
-    return plane
-
-
 def test_two_places_in_the_line_under_one_key_are_caught(line: Plane) -> None:
     line.commit(7, line.entry("e2", idempotency_key="key-e1", seq=2))
     assert line.violated() == {NAME}
