@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chaos import spelling
+from chaos.delay_faults import Latency, SlowClose
 from chaos.fault import Fault, NotSeen, Reach, Unwell
 from chaos.launch_faults import Clock, CrashAt
-from chaos.link_faults import Blackhole, Cut, Latency, LinkFault
+from chaos.link_faults import Blackhole, Cut, LinkFault
 from chaos.process_faults import Crash, Kill, Pause, ProcessFault, Restart, Terminate
 from chaos.provider_faults import ProviderFault
 from chaos.schedule import Condition, Planned, at, every, throughout, when
 from chaos.spelling import GRAMMAR, FaultSpellingError
 from chaos.store_faults import Flush, Rollback
-from chaos.stream_faults import Bandwidth, LimitData, LostReply, Reset, Slicer, SlowClose
+from chaos.stream_faults import Bandwidth, LimitData, LostReply, Reset, Slicer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

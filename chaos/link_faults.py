@@ -9,7 +9,6 @@ from chaos import values
 from chaos.fault import NotSeen, Unwell
 from chaos.network import Toxic
 from chaos.probes import Sight, ask, ask_at, speech_behind
-from chaos.values import value
 from chaos.waiting import together
 
 if TYPE_CHECKING:
@@ -171,33 +170,6 @@ class Blackhole(LinkFault):
         if vanished and self.stream == "downstream" and speech_behind(link.name).closes:
             return await server_answers(link, sight)
         return wanted(sight, "silent")
-
-
-@dataclass(frozen=True, slots=True)
-class Latency(LinkFault):
-    """Every chunk comes `ms` ± `jitter_ms` late."""
-
-    kind = "latency"
-    ms: int = value("ms", least=1)
-    jitter_ms: int = value("ms", 0)
-
-    def toxic(self, name: str, stream: Stream) -> Toxic:
-        """Make the toxic."""
-        attributes = {"latency": self.ms, "jitter": self.jitter_ms}
-        return Toxic(name=name, type="latency", stream=stream, attributes=attributes)
-
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:
-        """See a round trip of at least the latency, which without it would be shorter."""
-        least_seconds = (self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
-        if usual_seconds >= least_seconds:
-            raise NotSeen(f"{self} cannot be told from a usual round trip of {usual_seconds * 1000:.1f} ms")
-        question = speech_behind(link.name).short
-        sight = wanted(
-            await ask(link, question, within_seconds=least_seconds * 3 + ANSWER_SECONDS), "answered"
-        )
-        if sight.seconds < least_seconds - CLOCK_SECONDS:
-            raise NotSeen(f"link {link.name} was {sight}")
-        return sight
 
 
 def wanted(sight: Sight, *endings: str) -> Sight:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chaos.fault import NotSeen
 from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, server_answers, wanted
 from chaos.network import Toxic
-from chaos.probes import LEAVING, Sight, ask, speech_behind
+from chaos.probes import Sight, ask, speech_behind
 from chaos.values import value
 
 if TYPE_CHECKING:
@@ -47,35 +47,6 @@ class Bandwidth(LinkFault):
             raise NotSeen(
                 f"link {link.name} was {sight}, which does not show {self.kilobytes_per_second} KB/s"
             )
-        return sight
-
-
-@dataclass(frozen=True, slots=True)
-class SlowClose(LinkFault):
-    """When one side closes, the other learns it `ms` late: the client downstream, the server upstream."""
-
-    kind = "slow_close"
-    ms: int = value("ms", least=1)
-
-    def toxic(self, name: str, stream: Stream) -> Toxic:
-        """Make the toxic."""
-        return Toxic(name=name, type="slow_close", stream=stream, attributes={"delay": self.ms})
-
-    async def seen(self, link: Link, usual_seconds: float) -> Sight:
-        """See the end of a connection no earlier than that: the server was asked to close it, or the client left.
-
-        Upstream, the proxy ends the client's side once it has ended the server's, and so shows a delay that only the
-        server feels.
-        """
-        least_seconds = self.ms / 1000 * len(list(self.streams()))
-        if usual_seconds >= least_seconds:
-            raise NotSeen(f"{self} cannot be told from a usual round trip of {usual_seconds * 1000:.1f} ms")
-        question = speech_behind(link.name).parting if self.stream == "downstream" else LEAVING
-        sight = wanted(
-            await ask(link, question, within_seconds=least_seconds + ANSWER_SECONDS), "ended", "reset"
-        )
-        if sight.seconds < least_seconds - CLOCK_SECONDS:
-            raise NotSeen(f"link {link.name} was {sight}")
         return sight
 
 
