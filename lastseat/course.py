@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Course:
     """What is to be run: one scenario with a seed, on a target in a lab, into a folder.
 
-    `page_port` is where Locust's own page is shown while the load lasts; None: nowhere.
+    `page_port` is where Locust's own page is shown while the load lasts; None: nowhere. Whether `another` follows in this
+    lab is known where nothing that is judged before can change it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Course:
     folder: Path
     mutant: str | None = None
     page_port: int | None = None
+    another: bool = False
 
     @property
     def faults(self) -> tuple[Planned, ...]:

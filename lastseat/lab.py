@@ -8,30 +8,29 @@ import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import redis.asyncio as redis
 
-from lastseat import databases, elsewhere
+from lastseat import databases
 from lastseat.account import server_account, temporary_folder
 from lastseat.children import Child, Start
 from lastseat.errors import LabError
 from lastseat.leftovers import PREFIX
 from lastseat.ports import free_port
-from lastseat.postgres import Postgres
-from lastseat.postgres_server import EmbeddedPostgres
-from lastseat.proxy_source import in_silence, obtain
+from lastseat.proxy_source import in_silence
 from lastseat.room import FOR_RUNS, FOR_SERVERS, check_disk
+from lastseat.servers import Servers, at_once
 from lastseat.supervision import Supervision
-from lastseat.toxiproxy import Toxiproxy, start_toxiproxy
-from lastseat.valkey import EmbeddedValkey, Valkey
 from lastseat.waiting import call_off
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from lastseat.account import Account
+    from lastseat.postgres import Postgres
+    from lastseat.toxiproxy import Toxiproxy
+    from lastseat.valkey import Valkey
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +48,7 @@ class Lab:
     proxy: Toxiproxy | None
     ports: set[int]
     _databases: list[str] = field(default_factory=list)
+    _left: list[str] = field(default_factory=list)
     _dropping: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
@@ -78,11 +78,11 @@ class Lab:
             folder=temporary / f"{PREFIX}{marker}", marker=marker, log=logs / "supervisor.log"
         )
         try:
-            parts = _Parts(supervision, account, logs, say)
-            postgres, valkey, proxy = await _together(
-                parts.postgres(database_url),
-                parts.valkey(redis_url),
-                parts.proxy(toxiproxy_url, wanted=with_toxiproxy),
+            servers = Servers(supervision, account, logs, say)
+            postgres, valkey, proxy = await at_once(
+                servers.postgres(database_url),
+                servers.valkey(redis_url),
+                servers.proxy(toxiproxy_url, wanted=with_toxiproxy),
             )
             lab = cls(
                 folder=folder,
@@ -91,7 +91,7 @@ class Lab:
                 postgres=postgres,
                 valkey=valkey,
                 proxy=proxy,
-                ports=parts.ports,
+                ports=servers.ports,
             )
             try:
                 yield lab
@@ -140,13 +140,18 @@ class Lab:
         await databases.drop(self.postgres.admin_dsn, name)
         self._databases.remove(name)
 
-    def drop_behind(self, dsn: str) -> None:
-        """Drop a database beside whatever comes next; one that could not be dropped goes with the lab."""
-        name = urlsplit(dsn).path.lstrip("/")
-        self._databases.remove(name)
-        task = asyncio.create_task(self._try_to_drop(name))
-        self._dropping.add(task)
-        task.add_done_callback(self._dropping.discard)
+    def leave_behind(self, dsn: str) -> None:
+        """Have a database dropped some time: by `drop_left`, or with the lab."""
+        self._left.append(urlsplit(dsn).path.lstrip("/"))
+
+    def drop_left(self) -> None:
+        """Drop what was left behind beside whatever comes next; what could not be dropped goes with the lab."""
+        while self._left:
+            name = self._left.pop()
+            self._databases.remove(name)
+            task = asyncio.create_task(self._try_to_drop(name))
+            self._dropping.add(task)
+            task.add_done_callback(self._dropping.discard)
 
     async def _try_to_drop(self, name: str) -> None:
         try:
@@ -168,7 +173,7 @@ class Lab:
         log: str | None = None,
         cwd: Path | None = None,
     ) -> Child:
-        """Start a process that ends with the lab; `env` is added to the runner's, `log` is a name in logs/."""
+        """Start a process that ends with the lab; `env` is added to the runner's, `log` is a name in logs/, or a path."""
         start = Start(
             role=role,
             argv=tuple(argv),
@@ -185,66 +190,3 @@ class Lab:
         await asyncio.gather(*self._dropping, return_exceptions=True)  # each statement has its bound
         for name in list(self._databases):
             await databases.drop(self.postgres.admin_dsn, name)
-
-
-@dataclass(slots=True)
-class _Parts:
-    """Starts each server, or looks at the one that was given."""
-
-    supervision: Supervision
-    account: Account | None
-    logs: Path
-    say: Callable[[str], None]
-    ports: set[int] = field(default_factory=set)
-
-    async def postgres(self, url: str | None) -> Postgres:
-        if url:
-            return await elsewhere.postgres(url)
-        server = await EmbeddedPostgres.create(
-            supervision=self.supervision,
-            account=self.account,
-            folder=self.supervision.folder / "postgres",
-            log=self.logs / "postgres.log",
-            taken=self.ports,
-        )
-        return Postgres(server.address(), server)
-
-    async def valkey(self, url: str | None) -> Valkey:
-        if url:
-            return await elsewhere.valkey(url)
-        server = await EmbeddedValkey.create(
-            supervision=self.supervision,
-            account=self.account,
-            folder=self.supervision.folder / "valkey",
-            log=self.logs / "valkey.log",
-            taken=self.ports,
-        )
-        return server.facade()
-
-    async def proxy(self, url: str | None, *, wanted: bool) -> Toxiproxy | None:
-        if not wanted:
-            return None
-        if url:
-            return await elsewhere.toxiproxy(url)
-        source = await obtain(self.supervision, self.logs / "toxiproxy-build.log", self.say)
-        return await start_toxiproxy(
-            source,
-            supervision=self.supervision,
-            account=self.account,
-            log=self.logs / "toxiproxy.log",
-            taken=self.ports,
-        )
-
-
-async def _together(
-    postgres: Coroutine[Any, Any, Postgres],
-    valkey: Coroutine[Any, Any, Valkey],
-    proxy: Coroutine[Any, Any, Toxiproxy | None],
-) -> tuple[Postgres, Valkey, Toxiproxy | None]:
-    """Start all at once; the first failure stops the others and is the one raised."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            parts = (group.create_task(postgres), group.create_task(valkey), group.create_task(proxy))
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return parts[0].result(), parts[1].result(), parts[2].result()

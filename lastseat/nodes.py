@@ -81,35 +81,46 @@ class Deployer:
         if await child.wait(MIGRATE_SECONDS) != 0:
             raise child.error("the service's schema could not be made")
 
-    @asynccontextmanager
-    async def deploy(self, dsn: str, count: int) -> AsyncIterator[Deployment]:
-        """Run `count` nodes, each of which has said that it is ready, while the block runs; then end them and their links."""
+    def planned(self, dsn: str) -> Deployment:
+        """Return the service as it will run on a database: nothing of it is there yet but the way to lay links."""
         made = Deployment(dsn=dsn)
-        try:
-            await self._bring_up(made, dsn, count)
-            yield made
-        finally:
-            await asyncio.gather(*(end(child) for child in made.children.values()))
-            await _take_down(made)
-
-    async def _bring_up(self, made: Deployment, dsn: str, count: int) -> None:
         if self.proxied:
             proxy = self.lab.toxiproxy
             made.network = Network(proxy.host, proxy.port)
             if proxy.child is None:
                 borrowed.note(self.lab.supervision.folder, proxy.host, proxy.port)
+        return made
+
+    @asynccontextmanager
+    async def deploy(self, dsn: str, count: int) -> AsyncIterator[Deployment]:
+        """Plan a service on a database and run its nodes; see `planned` and `running`."""
+        made = self.planned(dsn)
+        async with self.running(made, count):
+            yield made
+
+    @asynccontextmanager
+    async def running(self, made: Deployment, count: int) -> AsyncIterator[None]:
+        """Run `count` nodes, each of which has said that it is ready, while the block runs; then end them and all links."""
+        try:
+            await self._bring_up(made, count)
+            yield
+        finally:
+            await asyncio.gather(*(end(child) for child in made.children.values()))
+            await _take_down(made)
+
+    async def _bring_up(self, made: Deployment, count: int) -> None:
         named = labels(count)
         for label in named:
             made.nodes.append(Node(label=label, host=LOOPBACK, port=0))
         try:
             async with asyncio.TaskGroup() as group:
                 for place, label in enumerate(named):
-                    group.create_task(self._node(made, place, label, dsn))
+                    group.create_task(self._node(made, place, label))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
-    async def _node(self, made: Deployment, place: int, label: str, dsn: str) -> None:
-        database = await self.through(made, f"pg-{label}", dsn)
+    async def _node(self, made: Deployment, place: int, label: str) -> None:
+        database = await self.through(made, f"pg-{label}", made.dsn)
         redis = await self.through(made, f"redis-{label}", self.lab.redis_url)
         own = {**self.environment, "RESERVATION_DATABASE_URL": database, "RESERVATION_REDIS_URL": redis}
         child, port = await self._start(label, own)
@@ -166,6 +177,12 @@ async def brought_up(child: Child, ready: Awaitable[object]) -> None:
         with suppress(LabError):
             await child.kill()
         raise
+
+
+async def end_nodes(made: Deployment) -> None:
+    """End every node beside the others."""
+    ending = (child for role, child in made.children.items() if role.startswith("node-"))
+    await asyncio.gather(*(end(child) for child in ending))
 
 
 async def end(child: Child) -> None:

@@ -19,13 +19,13 @@ STATEMENT_SECONDS = 10.0
 
 @asynccontextmanager
 async def database(lab: Lab, name: str, template: str, mutant: str | None) -> AsyncIterator[str]:
-    """Have a database of the run's own while the block runs; nobody waits for it to be gone, which needs a checkpoint."""
+    """Have a database of the run's own while the block runs; it is left to be dropped, which needs a checkpoint."""
     dsn = await lab.create_database(name, template)
     try:
         await unmask(mutant, dsn)
         yield dsn
     finally:
-        lab.drop_behind(dsn)
+        lab.leave_behind(dsn)
 
 
 async def unmask(mutant: str | None, dsn: str) -> None:

@@ -9,38 +9,34 @@ from typing import TYPE_CHECKING
 
 from chaos.nemesis import Nemesis
 from checker import state
-from checker.clocks import Clocks, Reading
-from checker.snapshots import sampling as snapshots
 from checker.trail import Trail
 from lastseat.conditions import Share, Sold
 from lastseat.errors import LabError
-from lastseat.nodes import Deployer, Deployment
-from lastseat.observing import counting_permits, look_at_redis, observing
+from lastseat.nodes import Deployer, Deployment, end_nodes
+from lastseat.observing import counting_permits, look_at_redis
 from lastseat.own_database import database
 from lastseat.reach import reach_of
 from lastseat.records import write_effects, write_faults
-from lastseat.samples import Samples
-from lastseat.samples import sampling as samples
 from lastseat.settling import owed, settle
 from lastseat.tolls import tolls
 from lastseat.waiting import both, call_off
+from lastseat.watch import watching
 from lastseat.workers import dismiss, staffed
 from reports.wording import counted
-from scenarios import history
-from scenarios.load import Load, LoadError
+from scenarios.load import LoadError
 from scenarios.page import showing
 from scenarios.plan import lay_plan, load_seconds, people
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-    from pathlib import Path
 
     from chaos.nemesis import FaultRecord
+    from lastseat.ahead import Ahead
     from lastseat.course import Course
     from lastseat.live import Progress
     from lastseat.tolls import Toll
     from scenarios.control import Tally
-    from scenarios.load import LoadSummary
+    from scenarios.load import Load, LoadSummary
     from scenarios.page import Page
     from scenarios.plan import LoadPlan
     from scenarios.targets.target import Target
@@ -61,7 +57,7 @@ class Played:
     links: Mapping[str, Toll]
 
 
-async def play(course: Course, template: str, progress: Progress) -> Played:
+async def play(course: Course, template: str, ahead: Ahead, progress: Progress) -> Played:
     """Play one scenario and leave its evidence in the folder; the lab stays up."""
     scenario, target, folder = course.scenario, course.target, course.folder
     async with AsyncExitStack() as leaving:
@@ -69,17 +65,9 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         dsn = await leaving.enter_async_context(database(course.lab, course.name, template, course.mutant))
         await course.lab.flush_redis()
         page = await leaving.enter_async_context(paged(course, progress))
-        spawn, sockets = page.spawn if page else course.lab.spawn, course.lab.supervision.folder
-        load = await leaving.enter_async_context(Load(spawn, within=sockets))
+        load = await leaving.enter_async_context(ahead.load(folder, page.spawn if page else None))
         watch = await leaving.enter_async_context(watching(dsn, folder))
-        # Opened at once, and left in this order whichever was there first: nodes end before the trail does.
-        below, above = [await leaving.enter_async_context(AsyncExitStack()) for _ in range(2)]
-        trail, (deployer, service) = await both(
-            below.enter_async_context(Trail.open(dsn, keys(target), folder, required=False)),
-            above.enter_async_context(deployed(course, dsn)),
-        )
-        # A worker writes as soon as it runs, and all that it writes belongs into the trail.
-        await leaving.enter_async_context(staffed(deployer, service, scenario.workers, folder))
+        trail, service = await leaving.enter_async_context(opened(course, dsn))
         goes = "goes" if scenario.sale.resources == 1 else "go"
         progress.phase(f"{counted(scenario.sale.resources, 'resource')} {goes} on sale")
         stage = await target.prepare(
@@ -102,6 +90,8 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         summary, faults = await storm(course, load, plan, service, progress, page=page)
         if page:
             await page.end()
+        if course.another:
+            await ahead.call()
         watch.note_load(summary, folder)
         progress.phase("settling, then the state at rest and the trail to its end")
         await settle(
@@ -113,8 +103,8 @@ async def play(course: Course, template: str, progress: Progress) -> Played:
         )
         await look_at_redis(course.lab.redis_url, watch.samples)
         await dismiss(service)
-        await state.read(dsn, keys(target), folder, deadline_seconds=STATE_SECONDS)
-        await trail.drain(deadline_seconds=DRAIN_SECONDS)
+        # A node that was found at rest has nothing left to write: it ends while the state is read.
+        await both(_read(course, dsn, trail), end_nodes(service))
     write_faults(folder, faults)
     write_effects(folder, [desk.ledger for desk in service.providers.values()])
     return Played(load=summary, faults=faults, links=links)
@@ -186,40 +176,13 @@ async def _shown(page: Page, progress: Progress) -> None:
         progress.detail(f"Locust's page, as long as the load lasts: {page.url}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
-    """What observes a run from outside: the clocks and the processes."""
-
-    clocks: Clocks
-    samples: Samples
-
-    def note_load(self, summary: LoadSummary, folder: Path) -> None:
-        """Keep what the load processes said of themselves, with their clocks, and what answers said of admission."""
-        for sent_ns, node, admission in history.admissions(folder):
-            self.samples.add_admission(sent_ns, node, admission)
-        for health in summary.health:
-            self.samples.add_load(health)
-            reading = Reading(health.mono_ns, health.real_ns, health.slack_ns)
-            self.clocks.add(f"load/{health.shard}", reading)
-        for finished in summary.shards:
-            self.samples.add_last_word(finished)
-
-
 @asynccontextmanager
-async def watching(dsn: str, folder: Path) -> AsyncIterator[Watch]:
-    """Observe clocks, snapshots and processes while the block runs; directly, never through a proxy."""
-    async with (
-        Clocks.open(dsn, folder) as clocks,
-        snapshots(dsn, folder),
-        samples(folder) as taken,
-        observing(dsn, taken),
-    ):
-        yield Watch(clocks=clocks, samples=taken)
+async def opened(course: Course, dsn: str) -> AsyncIterator[tuple[Trail, Deployment]]:
+    """Open the trail and run the service while the block runs; what writes ends before the trail does, and that before the database.
 
-
-@asynccontextmanager
-async def deployed(course: Course, dsn: str) -> AsyncIterator[tuple[Deployer, Deployment]]:
-    """Run the service's nodes while the block runs, and end them before the database goes."""
+    All are brought up beside each other, but for the workers: one writes as soon as it runs, and all that it writes
+    belongs into the trail.
+    """
     deployer = Deployer(
         lab=course.lab,
         environment=course.environment,
@@ -227,8 +190,28 @@ async def deployed(course: Course, dsn: str) -> AsyncIterator[tuple[Deployer, De
         proxied=course.proxied,
         faults=course.faults,
     )
-    async with deployer.deploy(dsn, course.scenario.nodes) as service:
-        yield deployer, service
+    service = deployer.planned(dsn)
+    async with AsyncExitStack() as below, AsyncExitStack() as above, AsyncExitStack() as beside:
+
+        async def observed() -> Trail:
+            trail = await below.enter_async_context(
+                Trail.open(dsn, keys(course.target), course.folder, required=False)
+            )
+            course.lab.drop_left()  # not before: a slot is made only once every transaction that runs has ended
+            await beside.enter_async_context(
+                staffed(deployer, service, course.scenario.workers, course.folder)
+            )
+            return trail
+
+        nodes = above.enter_async_context(deployer.running(service, course.scenario.nodes))
+        trail, _ = await both(observed(), nodes)
+        yield trail, service
+
+
+async def _read(course: Course, dsn: str, trail: Trail) -> None:
+    """Read the state at rest, and the trail to its end."""
+    await state.read(dsn, keys(course.target), course.folder, deadline_seconds=STATE_SECONDS)
+    await trail.drain(deadline_seconds=DRAIN_SECONDS)
 
 
 def keys(target: Target) -> dict[str, tuple[str, ...]]:

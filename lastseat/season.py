@@ -16,6 +16,7 @@ from chaos.network import NetworkError
 from checker.trail import SpoolError, TrailError
 from lastseat import elsewhere
 from lastseat import folder as folders
+from lastseat.ahead import Ahead
 from lastseat.bounding import Hung, Phases, turn_seconds, within
 from lastseat.briefing import brief
 from lastseat.course import Course
@@ -75,9 +76,10 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
         Judging.open(folder / "logs" / "judging.log") as judging,
     ):
         court = Court(setting, season, (judging, drawing), _teller(len(turns), setting, telling))
-        async with court, _lab(setting.servers, turns, folder, telling) as lab:
+        async with court, _lab(setting.servers, turns, folder, telling) as lab, Ahead(lab) as ahead:
             template = await _template(lab)
             page_port = lab.free_port() if setting.web else None  # one for all: a browser stays where it is
+            sure = setting.needless is None and not setting.web
             for place, turn in enumerate(turns):
                 if setting.needless is not None:
                     await court.adjourn()
@@ -86,10 +88,10 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                 began = time.monotonic()
                 if place > 0:
                     lab.folder = _folder(turn, name)
-                course = _course(turn, lab, place, page_port)
+                course = _course(turn, lab, place, page_port, another=sure and place + 1 < len(turns))
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):
-                        await _recorded(turn, course, template, telling)
+                        await _recorded(turn, course, template, ahead, telling)
                 except Hung as broken:
                     season.fail(turn, broken)
                     season.unplayed.extend(turns[place + 1 :])
@@ -154,7 +156,7 @@ def _ports_given_back(lab: Lab) -> Iterator[None]:
         lab.ports.intersection_update(kept)
 
 
-def _course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
+def _course(turn: Turn, lab: Lab, place: int, page_port: int | None, *, another: bool) -> Course:
     return Course(
         name=f"{turn.scenario.name}-{lab.environment_marker[:8]}" + (f"-{place + 1}" if place else ""),
         scenario=turn.scenario,
@@ -164,6 +166,7 @@ def _course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
         folder=lab.folder,
         mutant=turn.mutant,
         page_port=page_port,
+        another=another,
     )
 
 
@@ -174,11 +177,11 @@ async def _template(lab: Lab) -> str:
     return TEMPLATE
 
 
-async def _recorded(turn: Turn, course: Course, template: str, telling: Progress) -> None:
+async def _recorded(turn: Turn, course: Course, template: str, ahead: Ahead, telling: Progress) -> None:
     """Play one turn and record all that it is judged by; raises LabError, naming the folder, where that cannot be done."""
 
     async def recorded() -> None:
-        played = await play(course, template, phases)
+        played = await play(course, template, ahead, phases)
         await brief(course, played, command=turn.command, judges_thresholds=turn.judges_thresholds)
 
     phases = Phases(telling)

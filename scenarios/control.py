@@ -94,9 +94,13 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, tag="part"):
-    """What this shard is to play. It holds tokens, which is why it travels here and never lies in a file."""
+    """What this shard is to play, and the file that it writes its output to from now on.
+
+    The plan holds tokens, which is why it travels here and never lies in a file.
+    """
 
     plan: LoadPlan
+    log: str
 
 
 class Go(msgspec.Struct, frozen=True, kw_only=True, tag="go"):

@@ -82,11 +82,13 @@ class Load:
         """Take the lab's way to start a process, and how many load processes there shall be.
 
         `within` is the folder for the control socket's own: one that goes with the lab when the runner is killed.
+        Processes that were started before anybody knew what for write into `log_folder`, once that is set, as they play.
         """
         self._spawn = spawn
         self._within = within
         self._shards = shards
         self._seats: dict[int, Seat] = {}
+        self.log_folder: Path | None = None
         self._on_progress: Callable[[Tally], None] | None = None
         self._leaving = contextlib.AsyncExitStack()
 
@@ -129,7 +131,9 @@ class Load:
         seats = self._seats.values()
         await all_made(seats, "hello", _UP_SECONDS, "is not up")
         for seat in seats:
-            seat.send(Part(plan=msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)))
+            seat.write_into(self.log_folder)
+            part = msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)
+            seat.send(Part(plan=part, log=str(seat.log)))
         await all_made(seats, "ready", _READY_SECONDS, "has not made ready")
         t0_ns = time.monotonic_ns() + _HEAD_START_NS
         if on_zero is not None:
@@ -144,6 +148,11 @@ class Load:
             health=tuple(reading for seat in seats for reading in seat.health),
         )
 
+    @property
+    def lost(self) -> bool:
+        """Whether a load process has ended already."""
+        return any(seat.child.exited for seat in self._seats.values())
+
     def stop(self) -> None:
         """Ask every load process to begin nothing new; `play` returns when what is under way has ended."""
         for seat in self._seats.values():
@@ -157,7 +166,7 @@ class Load:
         environment = {CONTROL_VARIABLE: address, SHARD_VARIABLE: str(shard)}
         child = await self._spawn(f"load-{shard}", argv, env=environment)
         future = asyncio.get_running_loop().create_future
-        seat = Seat(shard, child, future(), future(), future())
+        seat = Seat(shard, child, child.log, future(), future(), future())
         self._seats[shard] = seat
         watch = asyncio.create_task(self._watch(seat))
         self._leaving.callback(watch.cancel)

@@ -57,10 +57,11 @@ class LoadError(Exception):
 
 @dataclass(slots=True, eq=False)
 class Seat:
-    """One shard as the runner sees it; `words` counts what it said, `silent` is set when it can say no more."""
+    """One shard as the runner sees it: where it writes its output, `words` counts what it said, `silent` is set when it can say no more."""
 
     shard: int
     child: Child
+    log: Path
     hello: asyncio.Future[None]
     ready: asyncio.Future[None]
     finished: asyncio.Future[Finished]
@@ -75,6 +76,11 @@ class Seat:
         if self.writer is not None:
             self.writer.write(control.line(message))
 
+    def write_into(self, folder: Path | None) -> None:
+        """Name the file in this folder that it is to write into from now on; None: where it writes already."""
+        if folder is not None:
+            self.log = folder / f"load-{self.shard}.log"
+
     def lose(self, reason: LoadError) -> None:
         """Let everyone who waits for one of its steps know why it will not come."""
         for waiting in (self.hello, self.ready, self.finished):
@@ -85,7 +91,7 @@ class Seat:
     def failure(self, sentence: str) -> LoadError:
         """Make the error that says what happened to it, with the last lines of its log."""
         try:
-            said = self.child.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+            said = self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
         except OSError:
             said = []
         return LoadError(

@@ -85,8 +85,10 @@ class Session:
             self._over = True
         return True
 
-    def _played(self, plan: LoadPlan) -> Finished:
+    def _played(self, part: Part) -> Finished:
         """Claim the shard's journal and play; raises what is told as a failure."""
+        _write_to(part.log)
+        plan = part.plan
         journal = Journal(Path(plan.journal) / f"{plan.shard}.bin", _header(plan))
         client = Client(plan, journal, self._record)
         gc.collect()
@@ -132,7 +134,7 @@ class Session:
             for raw in lines:
                 message = to_load(raw)
                 if isinstance(message, Part):
-                    self._part.set(message.plan)
+                    self._part.set(message)
                 elif isinstance(message, Go):
                     self._go.set(message.t0_ns)
                 elif isinstance(message, Stop):
@@ -143,6 +145,13 @@ class Session:
     def _tell(self, message: FromLoad) -> None:
         with self._mouth:  # a line that has to wait for the runner must not be cut by another
             self._control.sendall(line(message))
+
+
+def _write_to(log: str) -> None:
+    """Write what is said from now on into this file: the process may have been started before anybody knew what for."""
+    with Path(log).open("ab") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
 
 
 def _header(plan: LoadPlan) -> Header:

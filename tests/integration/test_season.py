@@ -67,9 +67,9 @@ async def test_after_each_turn_the_lab_is_as_it_was(tmp_path: Path, monkeypatch:
     labs: list[Lab] = []
     made = seasons._course
 
-    def course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Any:
+    def course(turn: Turn, lab: Lab, place: int, page_port: int | None, *, another: bool) -> Any:
         labs.append(lab)
-        return made(turn, lab, place, page_port)
+        return made(turn, lab, place, page_port, another=another)
 
     monkeypatch.setattr(seasons, "_course", course)
     seen: list[Standing] = []
@@ -113,6 +113,8 @@ async def test_each_run_folder_holds_what_the_servers_said_during_that_run(tmp_p
     assert earlier not in said.replace(later, "")
     assert (second / "toxiproxy.log").stat().st_size < (first / "toxiproxy.log").stat().st_size
     assert (second / "valkey.log").is_file()
+    for logs in (first, second):
+        assert (logs / "load-0.log").read_text().count("percentiles") == 1, "each has its own load's summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

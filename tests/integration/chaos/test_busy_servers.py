@@ -11,6 +11,7 @@ import pytest
 from chaos.delay_faults import Latency, SlowClose
 from chaos.fault import NotSeen, Reach
 from chaos.network import Link
+from chaos.stream_faults import Bandwidth, Slicer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,8 +41,17 @@ async def serving(slow: set[int]) -> AsyncIterator[Reach]:
         yield Reach(links={"redis-busy": link})
 
 
-@pytest.mark.parametrize("fault", [Latency("redis-busy", ms=100), SlowClose("redis-busy", ms=100)], ids=str)
-async def test_a_slow_moment_is_no_delay(fault: Latency | SlowClose) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Latency("redis-busy", ms=100),
+        SlowClose("redis-busy", ms=100),
+        Bandwidth("redis-busy", kilobytes_per_second=20, stream="upstream"),
+        Slicer("redis-busy", size_bytes=512, pause_us=2_000, stream="upstream"),
+    ],
+    ids=str,
+)
+async def test_a_slow_moment_is_no_delay(fault: Latency | SlowClose | Bandwidth | Slicer) -> None:
     async with serving(slow={1, 2}) as reach:
         with pytest.raises(NotSeen, match=r"was (answered|ended) after"):
             await fault.prove(reach, usual_seconds=0.001)

@@ -16,6 +16,7 @@ from chaos.fault import Reach
 from chaos.faults import Latency
 from chaos.schedule import throughout
 from lastseat import bounding, season, sessions
+from lastseat.ahead import Ahead
 from lastseat.bounding import Hung, Phases, turn_seconds, within
 from lastseat.docket import Season, Setting, Turn
 from lastseat.errors import ExitCode, LabError
@@ -122,7 +123,7 @@ def test_a_longer_load_and_a_later_fault_may_take_longer() -> None:
 
 
 async def test_a_turn_of_a_season_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    async def hangs(_course: Course, _template: str, progress: Progress) -> Played:
+    async def hangs(_course: Course, _template: str, _ahead: Ahead, progress: Progress) -> Played:
         progress.phase("the crowd comes")
         await asyncio.Event().wait()
         raise AssertionError
@@ -131,9 +132,10 @@ async def test_a_turn_of_a_season_is_bounded(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(season, "turn_seconds", lambda _scenario, _seed: 0.1)
     played = cast("Any", SimpleNamespace(scenario=STORY, seed=1, folder=tmp_path))
     turn = Turn(scenario=STORY, seed=1, mutant=None, command="", runs=tmp_path, filed="s")
+    ahead = Ahead(cast("Any", None))
     async with asyncio.timeout(BOUND_SECONDS):
         with pytest.raises(LabError, match="it hung in this phase: the crowd comes"):
-            await season._recorded(turn, played, "template", Plain(Console(quiet=True)))
+            await season._recorded(turn, played, "template", ahead, Plain(Console(quiet=True)))
 
 
 async def test_no_end_of_tasks_is_waited_for_without_a_bound() -> None:

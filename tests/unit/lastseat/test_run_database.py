@@ -18,7 +18,7 @@ class Server:
     async def create_database(self, name: str, template: str) -> str:
         return f"postgresql://127.0.0.1/{name}?{template}"
 
-    def drop_behind(self, dsn: str) -> None:
+    def leave_behind(self, dsn: str) -> None:
         self.going.append(dsn)
 
 

@@ -1,0 +1,63 @@
+"""The load processes of the next run, called up while the one before it settles: they take long to be up, and nobody waits then."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from lastseat.errors import LabError
+from scenarios.load import Load
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from lastseat.lab import Lab
+    from scenarios.seat import Spawn
+
+LOG = "load-ahead.log"
+"""Where they write, in the lab's own folder, until they are told whose run they play."""
+
+
+class Ahead:
+    """A load of a lab that waits for the run it belongs to; nobody waits for it, and a run finds others where it died."""
+
+    def __init__(self, lab: Lab) -> None:
+        """Take the lab that the processes are to run in; none is started yet."""
+        self._lab = lab
+        self._waiting: Load | None = None
+        self._leaving = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Have none waiting."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End those that no run has taken."""
+        await self._leaving.aclose()
+
+    async def call(self) -> None:
+        """Start the processes of the next run; where that fails, it starts its own and fails by itself."""
+        sockets = self._lab.supervision.folder
+        spawn = partial(self._lab.spawn, log=str(sockets / LOG))
+        with suppress(LabError):
+            self._waiting = await self._leaving.enter_async_context(Load(spawn, within=sockets))
+
+    @asynccontextmanager
+    async def load(self, folder: Path, spawn: Spawn | None = None) -> AsyncIterator[Load]:
+        """Have the load of a run that is kept in `folder` while the block runs: what waits, or one of its own.
+
+        Its own are started by `spawn`, where it has a way of its own to do so, too.
+        """
+        waiting, self._waiting = self._waiting, None
+        async with self._leaving, AsyncExitStack() as own:
+            self._leaving = AsyncExitStack()
+            if waiting is None or waiting.lost:
+                load = Load(spawn or self._lab.spawn, within=self._lab.supervision.folder)
+                waiting = await own.enter_async_context(load)
+            waiting.log_folder = folder / "logs"
+            yield waiting
