@@ -93,7 +93,7 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
         looked_at=0,
         count=0,
         sql_hash=rule.sql_hash,
-        rests_on=rule.rests_on,
+        rests_on=(*rule.rests_on, *rule.violation_rests_on),
     )
     lacks = [lack for need in rule.needs if (lack := evidence.lacks(need))]
     if lacks:
@@ -107,7 +107,8 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
     except (Undecided, duckdb.Error) as error:
         return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
     counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
-    if broken := [premise for premise in premises if premise.name in rule.rests_on and not premise.holds]:
+    grounds = (*rule.rests_on, *(rule.violation_rests_on if count else ()))
+    if broken := [premise for premise in premises if premise.name in grounds and not premise.holds]:
         found = f", so its {count} counter-examples prove nothing" if count else ""
         return msgspec.structs.replace(counted, reason=f"{_missed(broken)}{found}")
     if shown:

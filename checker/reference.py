@@ -10,7 +10,7 @@ from checker.invariants import load
 from checker.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from checker.rule import Rule
 
@@ -53,10 +53,18 @@ def _row(rule: Rule) -> str:
         f"`{rule.name}`",
         rule.sentence,
         _words(rule.needs),
-        _words(rule.rests_on) + (f"; to pass: {_words(rule.pass_rests_on)}" if rule.pass_rests_on else ""),
+        "; ".join(_grounds(rule)),
         ", ".join(rule.catches),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _grounds(rule: Rule) -> Iterator[str]:
+    yield _words(rule.rests_on)
+    if rule.pass_rests_on:
+        yield f"to pass: {_words(rule.pass_rests_on)}"
+    if rule.violation_rests_on:
+        yield f"to fail: {_words(rule.violation_rests_on)}"
 
 
 def _words(names: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Judge = Callable[[Evidence], tuple[int, list[dict[str, Any]]]]
 
 FIELDS: Final = ("name", "sentence", "needs", "rests on", "catches")
-OPTIONAL: Final = ("a pass rests on",)
+OPTIONAL: Final = ("a pass rests on", "a violation rests on")
 PARTS: Final = ("looked at", "counter-examples")
 RECORDED: Final = ("operations", "trail", "state", "faults", "clocks", "snapshots", "samples", "effects")
 NOTHING: Final = "nothing"
@@ -48,7 +48,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One invariant: its sentence, what it needs and rests on, the public bug kinds it catches, and its queries.
 
     Where something of `rests_on` is broken it is unknown whatever it found; where only something of `pass_rests_on`
-    is, what it found stands, and to have found nothing means nothing.
+    is, what it found stands, and to have found nothing means nothing; and where only something of `violation_rests_on` is,
+    it is the other way round.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...]
     rests_on: tuple[str, ...]
     pass_rests_on: tuple[str, ...]
+    violation_rests_on: tuple[str, ...]
     catches: tuple[str, ...]
     looked_at: str
     counter_examples: str
@@ -115,6 +117,7 @@ def read_rule(path: Path, *, group: str) -> Rule:
         needs=_needs(path, *fields["needs"]),
         rests_on=_rests_on(path, *fields["rests on"]),
         pass_rests_on=_rests_on(path, *fields.get("a pass rests on", (NOTHING, 0))),
+        violation_rests_on=_rests_on(path, *fields.get("a violation rests on", (NOTHING, 0))),
         catches=_listed(fields["catches"][0]),
         looked_at=looked_at,
         counter_examples=counter_examples,

@@ -9,6 +9,7 @@ from checker.assumptions.holders import claimed_beside, led, taken_over
 from checker.assumptions.load import load_healthy, release_skew
 from checker.assumptions.overlap import contended, in_flight_together
 from checker.assumptions.parameters import refusals
+from checker.assumptions.processors import processors_free
 from checker.assumptions.registry import always, names, premise
 from checker.assumptions.rows import became
 from checker.assumptions.soundness import clocks_comparable, history_complete, trail_complete
@@ -32,6 +33,7 @@ __all__ = [
     "load_healthy",
     "names",
     "premise",
+    "processors_free",
     "refusals",
     "release_skew",
     "states_known",

@@ -42,6 +42,26 @@ def test_who_waited_in_vain_may_have_waited_for_the_machine(plane: Plane) -> Non
     assert plane.judged(NAME) is Judgement.VALID
 
 
+BUSY: dict[str, Any] = {"outcome": "fail", "status": 503, "code": "DATABASE_BUSY"}
+
+
+@pytest.mark.parametrize(("waited", "judgement"), [(0.95, Judgement.INVALID), (0.99, Judgement.UNKNOWN)])
+def test_a_machine_on_which_nobody_gets_a_processor_convicts_nobody(
+    plane: Plane, waited: float, judgement: Judgement
+) -> None:
+    plane.operation("hold", "r", sent=1, done=3_001, key="k", **BUSY)
+    plane.sample("machine", "cpu_pressure", waited, at=1_500)
+    finding = plane.finding(NAME)
+    assert (finding.judgement, finding.count) == (judgement, 1)
+    assert ("processors_free" in (finding.reason or "")) == (judgement is Judgement.UNKNOWN)
+
+
+def test_a_service_that_fails_nobody_on_such_a_machine_has_passed(plane: Plane) -> None:
+    plane.operation("hold", "r", sent=1, done=3_001, key="k", **SOLD_OUT)
+    plane.sample("machine", "cpu_pressure", 0.99, at=1_500)
+    assert plane.judged(NAME) is Judgement.VALID
+
+
 SHED: dict[str, Any] = {"outcome": "fail", "status": 503, "code": "ADMISSION_REFUSED"}
 IN_VAIN: dict[str, Any] = {"outcome": "info", "status": None, "error": "timeout"}
 SOLD_OUT: dict[str, Any] = {"outcome": "fail", "status": 409, "code": "CAPACITY_EXHAUSTED"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LASTSEAT = str(Path(sys.executable).with_name("lastseat"))
-STORY = ("run", "hot_row_stampede")
+STORY = ("run", "limit_bypass")
 DEADLINE_SECONDS = 100
 
 pytestmark = pytest.mark.timeout(240)

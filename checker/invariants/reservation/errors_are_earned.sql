@@ -2,6 +2,7 @@
 -- sentence: The service fails nobody while nothing is broken, and no node turns everybody away.
 -- needs: operations, faults
 -- rests on: history_complete
+-- a violation rests on: processors_free
 -- catches: 40001-unretried, lock-order, on-conflict-none
 
 -- looked at

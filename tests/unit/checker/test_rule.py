@@ -51,6 +51,12 @@ def test_a_pass_may_rest_on_more_than_a_finding_does(tmp_path: Path) -> None:
     assert (rule.rests_on, rule.pass_rests_on) == (("trail_complete",), ("history_complete",))
 
 
+def test_a_violation_may_rest_on_more_than_a_pass_does(tmp_path: Path) -> None:
+    text = GOOD.replace("-- catches", "-- a violation rests on: processors_free\n-- catches")
+    rule = read_rule(written(tmp_path, text), group="own")
+    assert (rule.rests_on, rule.violation_rests_on) == (("trail_complete",), ("processors_free",))
+
+
 def test_the_hash_changes_with_the_file(tmp_path: Path) -> None:
     first = read_rule(written(tmp_path), group="own").sql_hash
     second = read_rule(
