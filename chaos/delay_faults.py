@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from chaos.network import Link, Stream
     from chaos.probes import Question
 
-# On a busy machine something takes now and then as long as a delay makes it take each time: one look would do only for
-# delays that no machine has by itself.
+# On a busy machine something takes now and then as long as a short delay makes it take each time. One look will do where
+# more of them would take longer than such a fault may last.
 _LOOKS = 3
-_LOOK_SECONDS = 0.5
+_LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,15 +79,18 @@ async def on_the_wire(
 
 
 async def with_postgres(dsn: str) -> Session:
-    """Open a session with PostgreSQL and have it answer once. Raises Unwell."""
-    try:
-        async with asyncio.timeout(OPEN_SECONDS):
-            connection = await asyncpg.connect(
-                dsn, server_settings={"application_name": "lastseat probe"}, command_timeout=None
-            )
-            await connection.fetchval("SELECT 1")
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise Unwell(f"PostgreSQL does not answer: {error!r}") from error
+    """Open a session with PostgreSQL and have it answer once; one that does not is dropped. Raises Unwell."""
+    async with contextlib.AsyncExitStack() as unanswered:
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                connection = await asyncpg.connect(
+                    dsn, server_settings={"application_name": "lastseat probe"}, command_timeout=None
+                )
+                unanswered.callback(connection.terminate)
+                await connection.fetchval("SELECT 1")
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise Unwell(f"PostgreSQL does not answer: {error!r}") from error
+        unanswered.pop_all()
 
     async def ask() -> str:
         return f"{await connection.fetchval('SELECT 1')}"

@@ -8,6 +8,7 @@ import logging
 import os
 
 import gevent
+from locust.exception import StopUser
 
 from scenarios.control import PAGE_VARIABLE, SHARD_VARIABLE
 from scenarios.dispatch.session import Session
@@ -21,7 +22,7 @@ class Dispatcher(User):
 
     @task
     def play(self) -> None:
-        """Play the plan once, then end this Locust with 0, or 1 if the load could not go on."""
+        """Play the plan once, then end this Locust with 0, or 1 if the load could not go on. Raises StopUser."""
         played = False
         if hearing := os.environ.get(PAGE_VARIABLE):
             from scenarios.dispatch.reporter import report  # noqa: PLC0415 — without a page there is none to tell
@@ -34,3 +35,4 @@ class Dispatcher(User):
         finally:
             self.environment.process_exit_code = 0 if played else 1
             gevent.spawn(self.environment.runner.quit)  # not from within the user that it ends
+        raise StopUser  # Locust would have it play again until then

@@ -76,14 +76,15 @@ class Session:
         )  # it is told below: a traceback would bury the sentence
         gevent.spawn(self._listen)
         self._tell(Hello(shard=self._shard, pid=os.getpid()))
+        last_word: Finished | Failed
         try:
-            self._tell(self._played(self._part.get()))
+            last_word = self._played(self._part.get())
         except _TOLD as reason:
-            self._tell(Failed(shard=self._shard, sentence=str(reason)))
-            return False
+            last_word = Failed(shard=self._shard, sentence=str(reason))
         finally:
-            self._over = True
-        return True
+            self._over = True  # before the last word, at which the runner may go
+        self._tell(last_word)
+        return isinstance(last_word, Finished)
 
     def _played(self, part: Part) -> Finished:
         """Claim the shard's journal and play; raises what is told as a failure."""

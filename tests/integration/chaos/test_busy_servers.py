@@ -44,8 +44,8 @@ async def serving(slow: set[int]) -> AsyncIterator[Reach]:
 @pytest.mark.parametrize(
     "fault",
     [
-        Latency("redis-busy", ms=100),
-        SlowClose("redis-busy", ms=100),
+        Latency("redis-busy", ms=80),
+        SlowClose("redis-busy", ms=80),
         Bandwidth("redis-busy", kilobytes_per_second=20, stream="upstream"),
         Slicer("redis-busy", size_bytes=512, pause_us=2_000, stream="upstream"),
     ],

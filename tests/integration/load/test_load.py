@@ -226,6 +226,15 @@ async def test_a_load_that_is_told_to_stop_ends_what_is_under_way_and_begins_not
     assert summary.tally.done == gather(stand.folder).num_rows
 
 
+async def test_a_load_process_that_has_played_does_so_once_and_ends_well(stand: Stand) -> None:
+    """Locust lets a user do its task again and again, which would claim the shard a second time and end as an orphan."""
+    for _ in range(3):
+        await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
+        assert await stand.children[-1].wait(5) == 0
+        for journal in stand.folder.glob("journal/*"):
+            journal.unlink()
+
+
 async def test_no_token_is_left_in_the_folder(stand: Stand) -> None:
     await play(stand.plan(resources=2), stand.spawn, within_seconds=30)
     left = [path.read_bytes() for path in stand.folder.rglob("*") if path.is_file()]
