@@ -1,4 +1,4 @@
-"""The load processes of the next run, called up while the one before it settles: they take long to be up, and nobody waits then."""
+"""What the next run of a season will need, made while the one before it settles, when nobody waits for a processor."""
 
 from __future__ import annotations
 
@@ -22,30 +22,36 @@ LOG = "load-ahead.log"
 
 
 class Ahead:
-    """A load of a lab that waits for the run it belongs to; nobody waits for it, and a run finds others where it died."""
+    """The load processes and the database of the next run, waiting for it; where they are not there, a run makes its own."""
 
     def __init__(self, lab: Lab) -> None:
-        """Take the lab that the processes are to run in; none is started yet."""
+        """Take the lab that they are for; nothing is made yet."""
         self._lab = lab
+        self._databases: dict[str, str] = {}
         self._waiting: Load | None = None
         self._leaving = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        """Have none waiting."""
+        """Have nothing waiting."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End those that no run has taken."""
+        """End the processes that no run has taken; a database goes with the lab."""
         await self._leaving.aclose()
 
-    async def call(self) -> None:
-        """Start the processes of the next run; where that fails, it starts its own and fails by itself."""
+    async def call(self, run: str, template: str) -> None:
+        """Start the processes of the next run and copy its database; where that fails, it makes its own and fails by itself."""
         sockets = self._lab.supervision.folder
         spawn = partial(self._lab.spawn, log=str(sockets / LOG))
         with suppress(LabError):
             self._waiting = await self._leaving.enter_async_context(Load(spawn, within=sockets))
+            self._databases[run] = await self._lab.create_database(run, template)
+
+    async def database(self, run: str, template: str) -> str:
+        """Return the DSN of a run's database: the one that waits, or one made now. Raises LabError."""
+        return self._databases.pop(run, None) or await self._lab.create_database(run, template)
 
     @asynccontextmanager
     async def load(self, folder: Path, spawn: Spawn | None = None) -> AsyncIterator[Load]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Course:
     """What is to be run: one scenario with a seed, on a target in a lab, into a folder.
 
-    `page_port` is where Locust's own page is shown while the load lasts; None: nowhere. Whether `another` follows in this
-    lab is known where nothing that is judged before can change it.
+    `page_port` is where Locust's own page is shown while the load lasts; None: nowhere. `next_name` is what the run is called
+    that follows in this lab, whatever is judged of those before it; None: there may be none.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Course:
     folder: Path
     mutant: str | None = None
     page_port: int | None = None
-    another: bool = False
+    next_name: str | None = None
 
     @property
     def faults(self) -> tuple[Planned, ...]:

@@ -12,15 +12,18 @@ from chaos import mutants
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from lastseat.ahead import Ahead
     from lastseat.lab import Lab
 
 STATEMENT_SECONDS = 10.0
 
 
 @asynccontextmanager
-async def database(lab: Lab, name: str, template: str, mutant: str | None) -> AsyncIterator[str]:
+async def database(
+    lab: Lab, ahead: Ahead, name: str, template: str, mutant: str | None
+) -> AsyncIterator[str]:
     """Have a database of the run's own while the block runs; it is left to be dropped, which needs a checkpoint."""
-    dsn = await lab.create_database(name, template)
+    dsn = await ahead.database(name, template)
     try:
         await unmask(mutant, dsn)
         yield dsn

@@ -62,7 +62,9 @@ async def play(course: Course, template: str, ahead: Ahead, progress: Progress) 
     scenario, target, folder = course.scenario, course.target, course.folder
     async with AsyncExitStack() as leaving:
         progress.phase("fresh database, trail, nodes and load processes")
-        dsn = await leaving.enter_async_context(database(course.lab, course.name, template, course.mutant))
+        dsn = await leaving.enter_async_context(
+            database(course.lab, ahead, course.name, template, course.mutant)
+        )
         await course.lab.flush_redis()
         page = await leaving.enter_async_context(paged(course, progress))
         load = await leaving.enter_async_context(ahead.load(folder, page.spawn if page else None))
@@ -90,8 +92,8 @@ async def play(course: Course, template: str, ahead: Ahead, progress: Progress) 
         summary, faults = await storm(course, load, plan, service, progress, page=page)
         if page:
             await page.end()
-        if course.another:
-            await ahead.call()
+        if course.next_name is not None:
+            await ahead.call(course.next_name, template)
         watch.note_load(summary, folder)
         progress.phase("settling, then the state at rest and the trail to its end")
         await settle(

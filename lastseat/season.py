@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -88,7 +89,8 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                 began = time.monotonic()
                 if place > 0:
                     lab.folder = _folder(turn, name)
-                course = _course(turn, lab, place, page_port, another=sure and place + 1 < len(turns))
+                next_name = _next_name(turns, lab, place) if sure else None
+                course = replace(_course(turn, lab, place, page_port), next_name=next_name)
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):
                         await _recorded(turn, course, template, ahead, telling)
@@ -156,9 +158,17 @@ def _ports_given_back(lab: Lab) -> Iterator[None]:
         lab.ports.intersection_update(kept)
 
 
-def _course(turn: Turn, lab: Lab, place: int, page_port: int | None, *, another: bool) -> Course:
+def _name(turn: Turn, lab: Lab, place: int) -> str:
+    return f"{turn.scenario.name}-{lab.environment_marker[:8]}" + (f"-{place + 1}" if place else "")
+
+
+def _next_name(turns: Sequence[Turn], lab: Lab, place: int) -> str | None:
+    return _name(turns[place + 1], lab, place + 1) if place + 1 < len(turns) else None
+
+
+def _course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
     return Course(
-        name=f"{turn.scenario.name}-{lab.environment_marker[:8]}" + (f"-{place + 1}" if place else ""),
+        name=_name(turn, lab, place),
         scenario=turn.scenario,
         seed=turn.seed,
         target=Builtin(),
@@ -166,7 +176,6 @@ def _course(turn: Turn, lab: Lab, place: int, page_port: int | None, *, another:
         folder=lab.folder,
         mutant=turn.mutant,
         page_port=page_port,
-        another=another,
     )
 
 

@@ -67,9 +67,9 @@ async def test_after_each_turn_the_lab_is_as_it_was(tmp_path: Path, monkeypatch:
     labs: list[Lab] = []
     made = seasons._course
 
-    def course(turn: Turn, lab: Lab, place: int, page_port: int | None, *, another: bool) -> Any:
+    def course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Any:
         labs.append(lab)
-        return made(turn, lab, place, page_port, another=another)
+        return made(turn, lab, place, page_port)
 
     monkeypatch.setattr(seasons, "_course", course)
     seen: list[Standing] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lastseat.ahead import Ahead
 from lastseat.own_database import database
 
 
@@ -25,13 +26,13 @@ class Server:
 async def test_what_breaks_a_run_is_told_and_its_database_goes_all_the_same() -> None:
     lab: Any = Server()
     with pytest.raises(LookupError, match="the load is lost"):
-        async with database(lab, "sale", "template", None):
+        async with database(lab, Ahead(lab), "sale", "template", None):
             raise LookupError("the load is lost")
     assert lab.going == ["postgresql://127.0.0.1/sale?template"]
 
 
 async def test_it_goes_after_a_run_and_not_before() -> None:
     lab: Any = Server()
-    async with database(lab, "sale", "template", None) as dsn:
+    async with database(lab, Ahead(lab), "sale", "template", None) as dsn:
         assert lab.going == []
     assert lab.going == [dsn]
