@@ -9,7 +9,7 @@ from scenarios.journal import Outcome
 if TYPE_CHECKING:
     from scenarios.habit import Answer, Buyer
 
-LOOKS_MAX = 18
+LOOKS_MAX = 15
 LOOK_SECONDS = 0.08
 OPERATIONS_MAX = 1 + LOOKS_MAX
 """Operations of one stay in line: to join, and to look."""

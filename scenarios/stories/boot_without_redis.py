@@ -20,7 +20,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=4, capacity=25),
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
-        habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=4.9)
+        habits={"retrier": 0.5, "eager": 0.5}, arrivals=burst(30, within=0.3) + steady(rate=60, seconds=4.6)
     ),
     faults=(
         at(seconds=0.1, inject=Cut("redis"), heal_after=2.3),

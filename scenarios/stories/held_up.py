@@ -28,7 +28,7 @@ SCENARIO = Scenario(
     },
     crowd=Crowd(
         habits={"last_minute": 0.4, "dawdler": 0.6},
-        arrivals=burst(30, within=0.3) + steady(rate=60, seconds=3.6),
+        arrivals=burst(30, within=0.3) + steady(rate=60, seconds=3.3),
     ),
     faults=(
         at(seconds=0.1, inject=Latency("pg-a", ms=25), heal_after=2.2),

@@ -27,7 +27,7 @@ SCENARIO = Scenario(
     crowd=Crowd(
         habits={"retrier": 0.6, "twin_clicker": 0.4},
         # A second of it comes after everything is healed: nothing excuses a failure then.
-        arrivals=RUSH + steady(rate=50, seconds=3.5),
+        arrivals=RUSH + steady(rate=50, seconds=3.3),
     ),
     faults=(
         at(seconds=0.02, inject=Latency("pg-a", ms=40), heal_after=0.9),

@@ -18,15 +18,15 @@ SCENARIO = Scenario(
         "last attempt and kept as such; what comes later is delivered once the provider is back. Selling seats "
         "goes on throughout."
     ),
-    sale=Sale(resources=3, capacity=6, lease_seconds=3.0, hold_seconds=1.0, offer_seconds=0.5),
+    sale=Sale(resources=3, capacity=4, lease_seconds=3.0, hold_seconds=1.0, offer_seconds=0.5),
     # Dawdlers let their holds and offers lapse, so that there is something to tell all the time.
     workers={"notifier": 2, "expiry": 1},
     # Five attempts are over within a second.
     settings={"RESERVATION_NOTIFICATION_RETRY_MAX_SECONDS": "0.2"},
     crowd=Crowd(
         habits={"fickle": 0.5, "waiter": 0.02, "dawdler": 0.48},
-        # A second of buyers comes after the provider is back, on however quick a machine.
-        arrivals=burst(36, within=0.3) + steady(rate=20, seconds=3.6),
+        # Half a second of buyers comes after the provider is back, on however quick a machine.
+        arrivals=burst(36, within=0.3) + steady(rate=20, seconds=3.1),
     ),
     faults=(at(seconds=0.2, inject=ProviderFault("notification", "down"), heal_after=2.4),),
     invariants=(*LEDGER, *SCARCITY, *LINE, *DELIVERY),

@@ -24,7 +24,7 @@ SCENARIO = Scenario(
         habits={"dawdler": 0.6, "latecomer": 0.4},
         arrivals=burst(150, within=0.8) + steady(rate=20, seconds=2.2),
     ),
-    faults=(at(seconds=0.1, inject=Kill("worker-expiry"), heal_after=1.8),),
+    faults=(at(seconds=0.1, inject=Kill("worker-expiry"), heal_after=1.5),),
     invariants=(*LEDGER, *REFUSALS, *EXPIRY),
     assumptions=(
         landed("kill"),
