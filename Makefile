@@ -9,8 +9,8 @@
 BIN := .venv/bin
 PYTHON ?=
 ARGS ?=
-# One more than the two processors that are promised: many tests wait, for a fault to land or a time to pass.
-WORKERS ?= 3
+# As many as the processors that are promised: many tests measure, or wait for what takes a processor its time.
+WORKERS ?= 2
 
 .PHONY: help setup run test lint types unit proofs catalogue mutants docs wheel clean
 

@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     # Both sweepers die so, the second once it has taken over; they are started again after the rush.
     workers={"notifier": 2, "expiry": 2},
     crowd=Crowd(
-        habits={"fickle": 0.5, "waiter": 0.15, "dawdler": 0.35},
+        habits={"fickle": 0.5, "waiter": 0.25, "dawdler": 0.25},
         arrivals=burst(40, within=0.3) + steady(rate=25, seconds=2.0),
     ),
     faults=(throughout(inject=CrashAt("worker-expiry", "service.reservation.outbox:enqueue:after:2")),),
