@@ -44,7 +44,7 @@ class Running:
     marker: str
 
     def remains(self) -> list[str]:
-        left = [f"process {process.pid} {process.name()}" for process in self.processes if alive(process)]
+        left = [name for process in self.processes if alive(process) and (name := named(process))]
         left += [f"folder {self.folder}"] if self.folder.exists() else []
         left += [f"shared memory {self.segment}"] if self.segment in segments() else []
         left += [f"port {port}" for port in self.ports if listens(port)]
@@ -118,6 +118,13 @@ def alive(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
+
+
+def named(process: psutil.Process) -> str:
+    """Say which it is; empty where it has ended since."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return f"process {process.pid} {process.name()}"
+    return ""
 
 
 def unattached() -> set[int]:

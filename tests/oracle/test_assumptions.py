@@ -160,7 +160,13 @@ def test_an_assumption_with_a_limit_that_is_no_number_does_not_hold(run: Run) ->
 
 
 def test_every_assumption_is_registered_under_the_name_of_its_constructor() -> None:
-    assert names("evidence") == ("clocks_comparable", "history_complete", "states_known", "trail_complete")
+    assert names("evidence") == (
+        "clocks_comparable",
+        "history_complete",
+        "processors_free",
+        "states_known",
+        "trail_complete",
+    )
     assert names("vacuity") == (
         "admitted_by",
         "became",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from scenarios import line
 from scenarios.arrivals import burst
 from scenarios.history import gather
 from scenarios.load import play
@@ -132,7 +133,7 @@ async def test_a_waiter_loses_patience(stand: Stand) -> None:
     operations = await seen(stand, "waiter", line_of(looks=1_000))
     assert [each["kind"] for each in operations[:2]] == ["hold", "join_waitlist"]
     assert {each["kind"] for each in operations[2:]} == {"read"}
-    assert len(operations) == 20
+    assert len(operations) == 1 + line.OPERATIONS_MAX
 
 
 async def test_an_impostor_is_somebody_else_than_the_owner(stand: Stand) -> None:
