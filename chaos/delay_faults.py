@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from chaos.network import Link, Stream
     from chaos.probes import Question
 
-# On a busy machine something takes now and then as long as a short delay makes it take each time. One look will do where
-# more of them would take longer than such a fault may last.
+# On a busy machine something takes now and then as long as a short delay makes it take each time; as long as a longer one,
+# hardly ever: one look will do.
 _LOOKS = 3
 _LOOK_SECONDS = 0.25
 
@@ -41,6 +41,11 @@ class Latency(LinkFault):
     def least_seconds(self) -> float:
         """The round trip that it leaves at least."""
         return (self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
+
+    @property
+    def seconds_least(self) -> float:  # type: ignore[override]
+        """How long its looks take."""
+        return looks(self.least_seconds) * self.least_seconds
 
     async def check(self, reach: Reach) -> float:
         """Look more than once for a usual round trip that it can be told from."""
@@ -68,6 +73,11 @@ class SlowClose(LinkFault):
         """How late an end is at least."""
         return self.ms / 1000 * len(list(self.streams()))
 
+    @property
+    def seconds_least(self) -> float:  # type: ignore[override]
+        """How long its looks take."""
+        return looks(self.least_seconds) * self.least_seconds
+
     async def check(self, reach: Reach) -> float:
         """Look more than once for a usual round trip that it can be told from."""
         return await shorter(lambda: LinkFault.check(self, reach), self.least_seconds)
@@ -90,6 +100,11 @@ async def shorter(look: Callable[[], Awaitable[float]], than_seconds: float) -> 
     return await look()
 
 
+def looks(least_seconds: float) -> int:
+    """Return how often something that takes so long at least is looked at."""
+    return max(1, min(_LOOKS, int(_LOOK_SECONDS / least_seconds)))
+
+
 async def delayed(
     fault: Latency | SlowClose, link: Link, question: Question, usual_seconds: float, *endings: str
 ) -> Sight:
@@ -97,8 +112,7 @@ async def delayed(
     least_seconds = fault.least_seconds
     if usual_seconds >= least_seconds:
         raise NotSeen(f"{fault} cannot be told from a usual round trip of {usual_seconds * 1000:.1f} ms")
-    looks = max(1, min(_LOOKS, int(_LOOK_SECONDS / least_seconds)))
-    for _ in range(looks):
+    for _ in range(looks(least_seconds)):
         sight = wanted(await ask(link, question, within_seconds=least_seconds * 3 + ANSWER_SECONDS), *endings)
         if sight.seconds < least_seconds - CLOCK_SECONDS:
             raise NotSeen(f"link {link.name} was {sight}")

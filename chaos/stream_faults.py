@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chaos.fault import NotSeen
-from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, listen, server_answers, wanted
+from chaos.link_faults import (
+    ANSWER_SECONDS,
+    CLOCK_SECONDS,
+    SILENCE_SECONDS,
+    LinkFault,
+    listen,
+    server_answers,
+    wanted,
+)
 from chaos.network import Toxic
 from chaos.probes import Sight, ask, speech_behind
 from chaos.values import value
@@ -31,6 +39,11 @@ class Bandwidth(LinkFault):
 
     kind = "bandwidth"
     kilobytes_per_second: int = value("KB/s")
+
+    @property
+    def seconds_least(self) -> float:  # type: ignore[override]
+        """How long its looks take."""
+        return _LOOKS * _THROTTLED_SECONDS if self.kilobytes_per_second else 2 * SILENCE_SECONDS
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
         """Make the toxic."""

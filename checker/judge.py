@@ -15,7 +15,7 @@ from checker.evidence import EvidenceError, open_evidence
 from checker.invariants import load
 from checker.linear import Undecided
 from checker.seal import refuse_damage
-from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, outrank
+from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, decisive, outrank
 from checker.witness import witness
 
 if TYPE_CHECKING:
@@ -233,9 +233,7 @@ def _reasons(findings: Sequence[Finding], premises: Sequence[Premise]) -> tuple[
     ]
     missed = [
         f"{premise.name} does not hold: required {premise.required}; measured {premise.measured}"
-        for premise in premises
-        if not premise.holds
-        and (premise.kind == "vacuity" or any(premise.name in (finding.reason or "") for finding in findings))
+        for premise in decisive(premises, findings)
     ]
     other = [
         f"{finding.invariant} is unknown: {finding.reason}"

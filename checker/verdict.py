@@ -10,7 +10,7 @@ import msgspec
 from checker.brief import SCHEMA_VERSION, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 Scalar = str | int | float | bool | None
 
@@ -98,6 +98,24 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     changes: int
     mutant: str | None = None
     schema_version: int = SCHEMA_VERSION
+
+    @property
+    def missed(self) -> tuple[Premise, ...]:
+        """The assumptions that did not hold and decided something; see `decisive`."""
+        return decisive(self.premises, self.findings)
+
+
+def decisive(premises: Iterable[Premise], findings: Collection[Finding]) -> tuple[Premise, ...]:
+    """Return the assumptions that did not hold and decided something: those of vacuity, and what a finding gives as its reason.
+
+    One of evidence that no finding rests on, in the direction in which it was judged, is worth a look and no more.
+    """
+    return tuple(
+        premise
+        for premise in premises
+        if not premise.holds
+        and (premise.kind == "vacuity" or any(premise.name in (finding.reason or "") for finding in findings))
+    )
 
 
 def outrank(judgements: Iterable[Judgement]) -> Judgement:

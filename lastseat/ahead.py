@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from lastseat.errors import LabError
+from lastseat.errors import LabError, UsageError
 from scenarios.load import Load
 
 if TYPE_CHECKING:
@@ -41,11 +41,16 @@ class Ahead:
         """End the processes that no run has taken; a database goes with the lab."""
         await self._leaving.aclose()
 
-    async def call(self, run: str, template: str) -> None:
-        """Start the processes of the next run and copy its database; where that fails, it makes its own and fails by itself."""
+    async def call(self, run: str | None, template: str) -> None:
+        """Start the processes of the next run, if there is one, and copy its database; where that fails, it makes its own.
+
+        Whatever is wrong then, it is that run which fails.
+        """
+        if run is None:
+            return
         sockets = self._lab.supervision.folder
         spawn = partial(self._lab.spawn, log=str(sockets / LOG))
-        with suppress(LabError):
+        with suppress(LabError, UsageError, OSError):
             self._waiting = await self._leaving.enter_async_context(Load(spawn, within=sockets))
             self._databases[run] = await self._lab.create_database(run, template)
 

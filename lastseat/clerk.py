@@ -10,7 +10,8 @@ import asyncio
 import os
 import signal
 import sys
-from contextlib import asynccontextmanager, suppress
+import time
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,6 +27,8 @@ Asked = TypeVar("Asked", bound=msgspec.Struct)
 LINE_BYTES_MAX = 1 << 20
 SESSION_NICENESS_MAX = 5
 """A third of what others get. With less it would wait for minutes on a machine on which others never rest."""
+_WISHES_MAX, _WISH_SECONDS = 5, 0.11
+"""Linux grants one such wish in a tenth of a second, of all processes that are not root's (kernel/sched/autogroup.c)."""
 
 
 class ClerkGone(Exception):  # noqa: N818 - says what is the case
@@ -105,8 +108,15 @@ def _stand_back(niceness: int) -> None:
     This process has a session of its own, with whoever it starts.
     """
     os.nice(niceness)
-    with suppress(OSError):  # not every system groups by session; see sched(7)
-        Path("/proc/self/autogroup").write_text(str(min(niceness, SESSION_NICENESS_MAX)))
+    for _ in range(_WISHES_MAX):
+        try:
+            Path("/proc/self/autogroup").write_text(str(min(niceness, SESSION_NICENESS_MAX)))
+        except BlockingIOError:
+            time.sleep(_WISH_SECONDS)
+        except OSError:  # not every system groups by session; see sched(7)
+            return
+        else:
+            return
 
 
 def serve(

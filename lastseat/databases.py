@@ -8,6 +8,7 @@ from checker.quoting import quote
 from lastseat.errors import LabError, UsageError
 
 ANSWER_SECONDS = 30.0
+BREAKS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 NAME_BYTES_MAX = 63
 """PostgreSQL cuts longer names off, and two names could become one (NAMEDATALEN - 1)."""
 
@@ -31,8 +32,8 @@ async def drop(admin_dsn: str, name: str) -> None:
             name,
         )
         await session.execute(f"DROP DATABASE IF EXISTS {quote(name)} WITH (FORCE)")
-    except asyncpg.PostgresError as problem:
-        raise LabError(f"database {name} could not be dropped: {problem}") from None
+    except BREAKS as problem:
+        raise LabError(f"database {name} could not be dropped: {_spelled(problem)}") from None
     finally:
         await session.close(timeout=ANSWER_SECONDS)
 
@@ -41,8 +42,8 @@ async def _run(admin_dsn: str, statement: str, failure: str) -> None:
     session = await _connect(admin_dsn)
     try:
         await session.execute(statement)
-    except asyncpg.PostgresError as problem:
-        raise LabError(f"{failure}: {problem}") from None
+    except BREAKS as problem:
+        raise LabError(f"{failure}: {_spelled(problem)}") from None
     finally:
         await session.close(timeout=ANSWER_SECONDS)
 
@@ -50,6 +51,9 @@ async def _run(admin_dsn: str, statement: str, failure: str) -> None:
 async def _connect(admin_dsn: str) -> asyncpg.Connection:
     try:
         return await asyncpg.connect(admin_dsn, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
-    except (OSError, TimeoutError, asyncpg.PostgresError) as problem:
-        said = str(problem) or f"no answer within {ANSWER_SECONDS:g} s"
-        raise LabError(f"PostgreSQL does not let the lab in: {said}") from None
+    except BREAKS as problem:
+        raise LabError(f"PostgreSQL does not let the lab in: {_spelled(problem)}") from None
+
+
+def _spelled(problem: Exception) -> str:
+    return str(problem) or f"no answer within {ANSWER_SECONDS:g} s"

@@ -46,12 +46,16 @@ def link_names(nodes: int) -> tuple[str, ...]:
 
 @dataclass(slots=True, kw_only=True)
 class Deployment:
-    """The service as it runs in a lab: its database, where its nodes are entered, and what of it may be broken."""
+    """The service as it runs in a lab: its database, where its nodes are entered, and what of it may be broken.
+
+    `laid` are the names in the proxy of all links that were ever asked for.
+    """
 
     dsn: str
     nodes: list[Node] = field(default_factory=list)
     children: dict[str, Child] = field(default_factory=dict)
     links: dict[str, Link] = field(default_factory=dict)
+    laid: list[str] = field(default_factory=list)
     network: Network | None = None
     parts: dict[str, ServicePart] = field(default_factory=dict)
     providers: dict[str, ProviderDesk] = field(default_factory=dict)
@@ -93,22 +97,14 @@ class Deployer:
 
     @asynccontextmanager
     async def deploy(self, dsn: str, count: int) -> AsyncIterator[Deployment]:
-        """Plan a service on a database and run its nodes; see `planned` and `running`."""
+        """Run `count` nodes on a database while the block runs; then end them and their links."""
         made = self.planned(dsn)
-        async with self.running(made, count):
+        async with ended(made):
+            await self.bring_up(made, count)
             yield made
 
-    @asynccontextmanager
-    async def running(self, made: Deployment, count: int) -> AsyncIterator[None]:
-        """Run `count` nodes, each of which has said that it is ready, while the block runs; then end them and all links."""
-        try:
-            await self._bring_up(made, count)
-            yield
-        finally:
-            await asyncio.gather(*(end(child) for child in made.children.values()))
-            await _take_down(made)
-
-    async def _bring_up(self, made: Deployment, count: int) -> None:
+    async def bring_up(self, made: Deployment, count: int) -> None:
+        """Start `count` nodes and wait until each has said that it is ready."""
         named = labels(count)
         for label in named:
             made.nodes.append(Node(label=label, host=LOOPBACK, port=0))
@@ -136,10 +132,9 @@ class Deployer:
         """Return the URL with a proxied link's address in it, where this run proxies that link."""
         if name not in self.proxied or made.network is None:
             return url
-        there = urlsplit(url)
-        link = await made.network.create(
-            borrowed.named(name, self.lab.environment_marker), f"{there.hostname}:{there.port}"
-        )
+        there, laid = urlsplit(url), borrowed.named(name, self.lab.environment_marker)
+        made.laid.append(laid)  # first: a proxy may do what nobody waited for
+        link = await made.network.create(laid, f"{there.hostname}:{there.port}")
         made.links[name] = link
         credentials, at, _ = there.netloc.rpartition("@")
         return urlunsplit(there._replace(netloc=f"{credentials}{at}{link.host}:{link.port}"))
@@ -157,6 +152,16 @@ class Deployer:
         return await on_a_free_port(start, self.lab.ports)
 
 
+@asynccontextmanager
+async def ended(made: Deployment) -> AsyncIterator[None]:
+    """End every process of a service after the block, and take its links away, however far it had come."""
+    try:
+        yield
+    finally:
+        await asyncio.gather(*(end(child) for child in made.children.values()))
+        await _take_down(made)
+
+
 async def _take_down(made: Deployment) -> None:
     """Take the run's links away; a proxy that keeps one decides nothing: what was played has been played.
 
@@ -164,9 +169,9 @@ async def _take_down(made: Deployment) -> None:
     """
     if made.network is None:
         return
-    for link in made.links.values():
+    for name in made.laid:
         with suppress(NetworkError):
-            await made.network.delete(link.name)
+            await made.network.delete(name)
 
 
 async def brought_up(child: Child, ready: Awaitable[object]) -> None:

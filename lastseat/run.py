@@ -12,7 +12,7 @@ from checker import state
 from checker.trail import Trail
 from lastseat.conditions import Share, Sold
 from lastseat.errors import LabError
-from lastseat.nodes import Deployer, Deployment, end_nodes
+from lastseat.nodes import Deployer, Deployment, end_nodes, ended
 from lastseat.observing import counting_permits, look_at_redis
 from lastseat.own_database import database
 from lastseat.reach import reach_of
@@ -92,20 +92,19 @@ async def play(course: Course, template: str, ahead: Ahead, progress: Progress) 
         summary, faults = await storm(course, load, plan, service, progress, page=page)
         if page:
             await page.end()
-        if course.next_name is not None:
-            await ahead.call(course.next_name, template)
         watch.note_load(summary, folder)
         progress.phase("settling, then the state at rest and the trail to its end")
-        await settle(
+        settled = settle(
             dsn,
             owed(target.unsettled, staff=tuple(scenario.workers)),
             within_seconds=SETTLE_SECONDS,
             samples=watch.samples,
             say=progress.detail,
         )
+        await both(settled, ahead.call(course.next_name, template))
         await look_at_redis(course.lab.redis_url, watch.samples)
         await dismiss(service)
-        # A node that was found at rest has nothing left to write: it ends while the state is read.
+        # A node at rest has nothing left to write, and one that is not has had its time: it ends while the state is read.
         await both(_read(course, dsn, trail), end_nodes(service))
     write_faults(folder, faults)
     write_effects(folder, [desk.ledger for desk in service.providers.values()])
@@ -205,8 +204,8 @@ async def opened(course: Course, dsn: str) -> AsyncIterator[tuple[Trail, Deploym
             )
             return trail
 
-        nodes = above.enter_async_context(deployer.running(service, course.scenario.nodes))
-        trail, _ = await both(observed(), nodes)
+        await above.enter_async_context(ended(service))
+        trail, _ = await both(observed(), deployer.bring_up(service, course.scenario.nodes))
         yield trail, service
 
 

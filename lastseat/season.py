@@ -80,7 +80,7 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
         async with court, _lab(setting.servers, turns, folder, telling) as lab, Ahead(lab) as ahead:
             template = await _template(lab)
             page_port = lab.free_port() if setting.web else None  # one for all: a browser stays where it is
-            sure = setting.needless is None and not setting.web
+            next_is_certain = setting.needless is None and not setting.web
             for place, turn in enumerate(turns):
                 if setting.needless is not None:
                     await court.adjourn()
@@ -89,7 +89,7 @@ async def play_season(turns: Sequence[Turn], setting: Setting, season: Season, t
                 began = time.monotonic()
                 if place > 0:
                     lab.folder = _folder(turn, name)
-                next_name = _next_name(turns, lab, place) if sure else None
+                next_name = _next_name(turns, lab, place) if next_is_certain else None
                 course = replace(_course(turn, lab, place, page_port), next_name=next_name)
                 try:
                     with parts_kept(folder, course.folder), _ports_given_back(lab):

@@ -1,4 +1,4 @@
-"""The service's workers in the lab, and the providers that they talk to: started after the nodes, ended before the state is read."""
+"""The service's workers in the lab, and the providers that they talk to: started once the trail is open, ended before the state is read."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def annotate(verdict: Verdict) -> list[str]:
     """Return one line for stdout per invariant that was violated (error) or could not be judged (warning), thresholds too.
 
-    GitHub shows ten of each kind a step. An assumption that was missed is a warning too; a valid run has none.
+    GitHub shows ten of each kind a step. An assumption whose miss decided something is a warning too; a valid run has none.
     """
     lines = []
     for finding in verdict.findings:
@@ -32,11 +32,10 @@ def annotate(verdict: Verdict) -> list[str]:
             kind = "error" if figure.judgement is Judgement.INVALID else "warning"
             title = f"{verdict.scenario}: {figure.name} {KEPT[figure.judgement]}"
             lines.append(_command(kind, title, f"{threshold(figure)}. Again: {verdict.command}"))
-    for premise in verdict.premises:
-        if not premise.holds:
-            told = f"Required: {premise.required}. Measured: {premise.measured}."
-            title = f"{verdict.scenario}: {premise.name} does not hold"
-            lines.append(_command("warning", title, told))
+    for premise in verdict.missed:
+        told = f"Required: {premise.required}. Measured: {premise.measured}."
+        title = f"{verdict.scenario}: {premise.name} does not hold"
+        lines.append(_command("warning", title, told))
     return lines
 
 

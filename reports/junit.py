@@ -26,7 +26,7 @@ def render(verdict: Verdict, started: datetime | None, seconds: float) -> str:
     """Return the run as JUnit XML; the suite's time is that of the load, a test case has none of its own."""
     failures = sum(finding.judgement is Judgement.INVALID for finding in verdict.findings)
     errors = sum(finding.judgement is Judgement.UNKNOWN for finding in verdict.findings)
-    errors += sum(not premise.holds for premise in verdict.premises)
+    errors += len(verdict.missed)
     judged = [figure for figure in verdict.figures if figure.judged]
     failures += sum(figure.judgement is Judgement.INVALID for figure in judged)
     errors += sum(figure.judgement is Judgement.UNKNOWN for figure in judged)
@@ -73,7 +73,7 @@ def _invariant(suite: ET.Element, verdict: Verdict, finding: Finding) -> None:
 
 def _assumption(suite: ET.Element, verdict: Verdict, premise: Premise) -> None:
     case = _case(suite, verdict, "assumptions", premise.name)
-    if not premise.holds:
+    if premise in verdict.missed:
         message = f"Required: {premise.required}. Measured: {premise.measured}."
         ET.SubElement(case, "error", type=f"assumption of {premise.kind}", message=one_line(message))
 

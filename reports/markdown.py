@@ -71,8 +71,7 @@ def _head(verdict: Verdict) -> Iterator[str]:
     yield ""
     for reason in verdict.reasons:
         yield f"- {escape(reason)}"
-    missed = [premise for premise in verdict.premises if not premise.holds]
-    for premise in missed:
+    for premise in verdict.missed:
         yield (
             f"- Assumption **{escape(premise.name)}** does not hold: required {escape(premise.required)}, "
             f"measured {escape(premise.measured)}."

@@ -47,9 +47,7 @@ def told(scenario: str, verdicts: Sequence[Verdict], unplayed: int) -> Iterator[
     )
     for name, count in untold.most_common():
         yield f"  {one_line(name)} cannot be told in {count} of {total}"
-    missed = Counter(
-        premise.name for verdict in verdicts for premise in verdict.premises if not premise.holds
-    )
+    missed = Counter(premise.name for verdict in verdicts for premise in verdict.missed)
     for name, count in missed.most_common():
         yield f"  assumption {one_line(name)} did not hold in {count} of {total}"
 
@@ -61,5 +59,5 @@ def _violated(verdict: Verdict) -> Iterator[str]:
 
 def _unjudged(verdict: Verdict) -> Iterator[str]:
     """Yield the name of each invariant that is unknown where no missed assumption says so for all of them."""
-    if all(premise.holds for premise in verdict.premises):
+    if not verdict.missed:
         yield from (found.invariant for found in verdict.findings if found.judgement is Judgement.UNKNOWN)

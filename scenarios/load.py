@@ -18,13 +18,11 @@ from scenarios.control import (
     SHARD_VARIABLE,
     Failed,
     Finished,
-    Go,
     Health,
     Hello,
     Part,
     Progress,
     Ready,
-    Stop,
     Tally,
 )
 from scenarios.seat import LoadError, Seat, all_made, listened_to, make
@@ -42,8 +40,7 @@ __all__ = ["Load", "LoadError", "LoadSummary", "play"]
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
 _LINE_BYTES_MAX = 1 << 20
 _HEAD_START_NS = 30_000_000
-_UP_SECONDS = 30.0
-_READY_SECONDS = 30.0
+_STEP_SECONDS = 30.0
 SILENCE_SECONDS = 15.0
 """A load process that plays tells of itself several times a second; one that says nothing for so long has stopped."""
 _LIFETIME_SECONDS = 7 * 86_400.0
@@ -129,17 +126,17 @@ class Load:
         """
         self._on_progress = on_progress
         seats = self._seats.values()
-        await all_made(seats, "hello", _UP_SECONDS, "is not up")
+        await all_made(seats, "hello", _STEP_SECONDS, "is not up")
         for seat in seats:
             seat.write_into(self.log_folder)
-            part = msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)
-            seat.send(Part(plan=part, log=str(seat.log)))
-        await all_made(seats, "ready", _READY_SECONDS, "has not made ready")
+            own = msgspec.structs.replace(plan, shard=seat.shard, shards=self._shards)
+            seat.send(Part(plan=own, log=str(seat.log)))
+        await all_made(seats, "ready", _STEP_SECONDS, "has not made ready")
         t0_ns = time.monotonic_ns() + _HEAD_START_NS
         if on_zero is not None:
             on_zero(t0_ns)
         for seat in seats:
-            seat.send(Go(t0_ns=t0_ns))
+            seat.send(control.Go(t0_ns=t0_ns))
         async with listened_to(seats, SILENCE_SECONDS):
             await all_made(seats, "finished", within_seconds, "has not finished")
         return LoadSummary(
@@ -156,7 +153,7 @@ class Load:
     def stop(self) -> None:
         """Ask every load process to begin nothing new; `play` returns when what is under way has ended."""
         for seat in self._seats.values():
-            seat.send(Stop())
+            seat.send(control.Stop())
 
     async def _seat(self, shard: int, address: str) -> None:
         argv = (

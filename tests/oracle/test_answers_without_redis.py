@@ -43,6 +43,14 @@ def test_who_is_failed_outright_is_caught(outage: Plane, about: dict[str, Any]) 
     assert outage.judged(NAME) is INVALID
 
 
+def test_a_machine_on_which_nobody_gets_a_processor_convicts_nobody(outage: Plane) -> None:
+    asks(outage, 20, {"outcome": "fail", "status": 503, "code": "DATABASE_BUSY"})
+    outage.sample("machine", "cpu_pressure", 0.99, at=15)
+    finding = outage.finding(NAME)
+    assert (finding.judgement, finding.count) == (UNKNOWN, 1)
+    assert "processors_free" in (finding.reason or "")
+
+
 def test_a_door_that_is_shut_for_want_of_redis_is_caught_although_nothing_left(outage: Plane) -> None:
     outage.operation(
         "hold", "r", sent=None, intended=15, done=15, outcome="fail", key="k", status=None, error="refused"

@@ -2,6 +2,7 @@
 -- sentence: While nothing but Redis is broken the service answers, and fails nobody.
 -- needs: operations, faults
 -- rests on: history_complete
+-- a violation rests on: processors_free
 -- catches: fail-mode-wrong
 
 -- looked at

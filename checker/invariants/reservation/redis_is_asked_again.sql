@@ -2,6 +2,7 @@
 -- sentence: Two seconds after Redis was healed every node asks it again before it lets a command in.
 -- needs: operations, faults, samples
 -- rests on: history_complete
+-- a violation rests on: processors_free
 -- catches: breaker-stuck-open
 
 -- looked at

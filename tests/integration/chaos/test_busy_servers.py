@@ -67,7 +67,7 @@ async def test_a_server_that_is_always_slow_hides_a_delay() -> None:
     fault = Latency("redis-busy", ms=100)
     async with serving(slow=set(range(1, 100))) as reach:
         usual_seconds = await fault.check(reach)
-        with pytest.raises(NotSeen, match=r"cannot be told from a usual round trip of 1[5-9]\d\."):
+        with pytest.raises(NotSeen, match=r"cannot be told from a usual round trip of \d{3,}\."):
             await fault.prove(reach, usual_seconds)
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from checker.verdict import Judgement
+from checker.verdict import Judgement, Premise
 from reports import junit, markdown
 from reports.github import annotate
 from reports.latency import Tables
@@ -75,11 +75,25 @@ def test_junit_tells_what_is_unknown_as_an_error_that_no_ci_system_overlooks(
 ) -> None:
     root = ET.fromstring(junit.render(make(Judgement.UNKNOWN), None, 0.0))
     assert [error.get("message") for error in root.iter("error")] == [
-        "The base snapshot could not be read.",
+        "trail_complete does not hold.",
         "Required: base + trail = state. Measured: holds differ in 1 row.",
     ]
     assert root[0].get("errors") == "2"
     assert root[0].get("skipped") == "0"
+
+
+def test_an_assumption_whose_miss_decided_nothing_is_no_defect_of_a_run(make: Callable[..., Verdict]) -> None:
+    held = make()
+    starved = Premise(name="processors_free", kind="evidence", holds=False, required="some", measured="none")
+    verdict = msgspec.structs.replace(held, premises=(*held.premises, starved))
+    assert verdict.missed == ()
+    root = ET.fromstring(junit.render(verdict, None, 0.0))
+    assert (root[0].get("errors"), root[0].get("tests")) == (
+        "0",
+        str(len(held.findings) + 3 + len(held.figures)),
+    )
+    assert annotate(verdict) == []
+    assert "processors_free" not in markdown.render(verdict, NOTHING)
 
 
 def test_junit_stays_xml_whatever_a_run_says(make: Callable[..., Verdict]) -> None:

@@ -40,7 +40,7 @@ def verdict(folder: Path, judgement: Judgement = Judgement.VALID, **changed: Any
             looked_at=20,
             count=2 if invalid else 0,
             sql_hash="a" * 12,
-            reason="The base snapshot could not be read." if judgement is Judgement.UNKNOWN else None,
+            reason="trail_complete does not hold." if judgement is Judgement.UNKNOWN else None,
             rests_on=("trail_complete",),
             counter_examples=({"resource": "8", "claimed": 2, "capacity": 1, "commit_lsn": 4711},)
             if invalid
