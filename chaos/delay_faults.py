@@ -43,7 +43,7 @@ class Latency(LinkFault):
         return (self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
 
     @property
-    def seconds_least(self) -> float:  # type: ignore[override]
+    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
         """How long its looks take."""
         return looks(self.least_seconds) * self.least_seconds
 
@@ -74,7 +74,7 @@ class SlowClose(LinkFault):
         return self.ms / 1000 * len(list(self.streams()))
 
     @property
-    def seconds_least(self) -> float:  # type: ignore[override]
+    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
         """How long its looks take."""
         return looks(self.least_seconds) * self.least_seconds
 

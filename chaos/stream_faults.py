@@ -41,7 +41,7 @@ class Bandwidth(LinkFault):
     kilobytes_per_second: int = value("KB/s")
 
     @property
-    def seconds_least(self) -> float:  # type: ignore[override]
+    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
         """How long its looks take."""
         return _LOOKS * _THROTTLED_SECONDS if self.kilobytes_per_second else 2 * SILENCE_SECONDS
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from chaos.faults import Blackhole, Cut, Latency, Reach, Unwell, at, throughout
+from chaos.faults import Blackhole, Cut, Latency, Reach, Slicer, Unwell, at, throughout
 from chaos.nemesis import FaultRecord, Nemesis, Unavailable
 from chaos.network import Network, NetworkError
 from checker.schemas import FAULTS
@@ -190,7 +190,8 @@ async def test_two_faults_on_one_link_are_healed_apart(reach: Reach) -> None:
 
 
 async def test_a_fault_that_is_healed_before_it_was_seen_did_not_land(reach: Reach) -> None:
-    schedule = [at(seconds=0, inject=Latency("redis", ms=400), heal_after=0.1)]
+    slices = Slicer("redis", size_bytes=16, pause_us=100_000)  # three looks at them take three pauses
+    schedule = [at(seconds=0, inject=slices, heal_after=0.1)]
     async with Nemesis(schedule, reach) as nemesis:
         await nemesis.play(time.monotonic_ns())
     (record,) = nemesis.records
