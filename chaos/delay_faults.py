@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chaos.fault import NotSeen
-from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LinkFault, wanted
+from chaos.link_faults import ANSWER_SECONDS, CLOCK_SECONDS, LOOKS, LinkFault, wanted
 from chaos.network import Toxic
 from chaos.probes import LEAVING, Sight, ask, speech_behind
 from chaos.values import value
@@ -20,12 +20,30 @@ if TYPE_CHECKING:
 
 # On a busy machine something takes now and then as long as a short delay makes it take each time; as long as a longer one,
 # hardly ever: one look will do.
-_LOOKS = 3
 _LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Latency(LinkFault):
+class Delay(LinkFault):
+    """What makes something take `least_seconds` or longer, and shows by that alone."""
+
+    @property
+    def least_seconds(self) -> float:
+        """How long it takes at least; 0 where that is no delay that anybody could see."""
+        raise NotImplementedError
+
+    @property
+    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
+        """How long its looks take."""
+        return looks(self.least_seconds) * self.least_seconds
+
+    async def check(self, reach: Reach) -> float:
+        """Look more than once for a usual round trip that it can be told from."""
+        return await shorter(lambda: LinkFault.check(self, reach), self.least_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency(Delay):
     """Every chunk comes `ms` ± `jitter_ms` late."""
 
     kind = "latency"
@@ -40,16 +58,7 @@ class Latency(LinkFault):
     @property
     def least_seconds(self) -> float:
         """The round trip that it leaves at least."""
-        return (self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
-
-    @property
-    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
-        """How long its looks take."""
-        return looks(self.least_seconds) * self.least_seconds
-
-    async def check(self, reach: Reach) -> float:
-        """Look more than once for a usual round trip that it can be told from."""
-        return await shorter(lambda: LinkFault.check(self, reach), self.least_seconds)
+        return max(0, self.ms - self.jitter_ms) / 1000 * len(list(self.streams()))
 
     async def seen(self, link: Link, usual_seconds: float) -> Sight:
         """See only round trips of at least the latency, which without it would be shorter."""
@@ -58,7 +67,7 @@ class Latency(LinkFault):
 
 
 @dataclass(frozen=True, slots=True)
-class SlowClose(LinkFault):
+class SlowClose(Delay):
     """When one side closes, the other learns it `ms` late: the client downstream, the server upstream."""
 
     kind = "slow_close"
@@ -73,15 +82,6 @@ class SlowClose(LinkFault):
         """How late an end is at least."""
         return self.ms / 1000 * len(list(self.streams()))
 
-    @property
-    def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
-        """How long its looks take."""
-        return looks(self.least_seconds) * self.least_seconds
-
-    async def check(self, reach: Reach) -> float:
-        """Look more than once for a usual round trip that it can be told from."""
-        return await shorter(lambda: LinkFault.check(self, reach), self.least_seconds)
-
     async def seen(self, link: Link, usual_seconds: float) -> Sight:
         """See the end of a connection no earlier than that: the server was asked to close it, or the client left.
 
@@ -94,7 +94,7 @@ class SlowClose(LinkFault):
 
 async def shorter(look: Callable[[], Awaitable[float]], than_seconds: float) -> float:
     """Look until something took a shorter time, a few times at most; return the last time."""
-    for _ in range(_LOOKS - 1):
+    for _ in range(LOOKS - 1):
         if (seconds := await look()) < than_seconds:
             return seconds
     return await look()
@@ -102,12 +102,10 @@ async def shorter(look: Callable[[], Awaitable[float]], than_seconds: float) -> 
 
 def looks(least_seconds: float) -> int:
     """Return how often something that takes so long at least is looked at."""
-    return max(1, min(_LOOKS, int(_LOOK_SECONDS / least_seconds)))
+    return max(1, min(LOOKS, int(_LOOK_SECONDS / least_seconds))) if least_seconds else 1
 
 
-async def delayed(
-    fault: Latency | SlowClose, link: Link, question: Question, usual_seconds: float, *endings: str
-) -> Sight:
+async def delayed(fault: Delay, link: Link, question: Question, usual_seconds: float, *endings: str) -> Sight:
     """Return the last of a few sights, all of which took as long as the fault makes them at least. Raises NotSeen."""
     least_seconds = fault.least_seconds
     if usual_seconds >= least_seconds:

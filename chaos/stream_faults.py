@@ -9,6 +9,7 @@ from chaos.fault import NotSeen
 from chaos.link_faults import (
     ANSWER_SECONDS,
     CLOCK_SECONDS,
+    LOOKS,
     SILENCE_SECONDS,
     LinkFault,
     listen,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from chaos.probes import Question
 
 _THROTTLED_SECONDS = 0.1  # a bandwidth shows by a transfer that takes about so long
-_LOOKS = 3  # on a busy machine a transfer is now and then as slow by itself
 _PAUSED_SECONDS = 0.02  # slices show by pauses that add up to so much
 _SLICED_BYTES_MAX = 32_768
 _SHORT_OF = 0.9  # the last chunk of a throttled transfer may leave a little early
@@ -43,7 +43,7 @@ class Bandwidth(LinkFault):
     @property
     def seconds_least(self) -> float:  # type: ignore[override]  # others have a constant
         """How long its looks take."""
-        return _LOOKS * _THROTTLED_SECONDS if self.kilobytes_per_second else 2 * SILENCE_SECONDS
+        return LOOKS * _THROTTLED_SECONDS if self.kilobytes_per_second else 2 * SILENCE_SECONDS
 
     def toxic(self, name: str, stream: Stream) -> Toxic:
         """Make the toxic."""
@@ -184,7 +184,7 @@ async def _slow(
     link: Link, question: Question, usual_seconds: float, least: Callable[[Sight], float], shown: str
 ) -> Sight:
     """Return the last of a few transfers, each of which took at least as long as it must have. Raises NotSeen."""
-    for _ in range(_LOOKS):
+    for _ in range(LOOKS):
         sight = wanted(await ask(link, question, within_seconds=ANSWER_SECONDS), "answered", "ended")
         least_seconds = least(sight)
         if sight.seconds < least_seconds or least_seconds <= usual_seconds:

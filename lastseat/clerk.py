@@ -112,7 +112,7 @@ def _stand_back(niceness: int) -> None:
         try:
             Path("/proc/self/autogroup").write_text(str(min(niceness, SESSION_NICENESS_MAX)))
         except BlockingIOError:
-            time.sleep(_WISH_SECONDS)
+            time.sleep(_WISH_SECONDS)  # nothing tells when the next wish is taken; so often and no oftener
         except OSError:  # not every system groups by session; see sched(7)
             return
         else:

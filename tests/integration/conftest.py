@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lastseat import season as seasons
 from lastseat.lab import Lab
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from lastseat.course import Course
+    from lastseat.docket import Turn
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +37,17 @@ async def redis_url(lab: Lab) -> str:
     """The URL of the lab's Redis database, emptied first."""
     await lab.flush_redis()
     return lab.redis_url
+
+
+@pytest.fixture
+def labs(monkeypatch: pytest.MonkeyPatch) -> list[Lab]:
+    """The lab of each turn, as soon as that is laid out."""
+    seen: list[Lab] = []
+    made = seasons._course
+
+    def course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
+        seen.append(lab)
+        return made(turn, lab, place, page_port)
+
+    monkeypatch.setattr(seasons, "_course", course)
+    return seen

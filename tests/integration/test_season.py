@@ -63,15 +63,7 @@ def standing(lab: Lab) -> Standing:
     )
 
 
-async def test_after_each_turn_the_lab_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labs: list[Lab] = []
-    made = seasons._course
-
-    def course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Any:
-        labs.append(lab)
-        return made(turn, lab, place, page_port)
-
-    monkeypatch.setattr(seasons, "_course", course)
+async def test_after_each_turn_the_lab_is_as_it_was(tmp_path: Path, labs: list[Lab]) -> None:
     seen: list[Standing] = []
 
     def looking(_season: Season, _turn: Turn) -> bool:

@@ -56,20 +56,6 @@ def turn(scenario: Any, runs: Path) -> Turn:
     return Turn(scenario=scenario, seed=1, mutant=None, command="", runs=runs, filed="brief")
 
 
-@pytest.fixture
-def labs(monkeypatch: pytest.MonkeyPatch) -> list[Lab]:
-    """The lab of each turn, as soon as that is laid out."""
-    seen: list[Lab] = []
-    made = seasons._course
-
-    def course(turn: Turn, lab: Lab, place: int, page_port: int | None) -> Course:
-        seen.append(lab)
-        return made(turn, lab, place, page_port)
-
-    monkeypatch.setattr(seasons, "_course", course)
-    return seen
-
-
 async def test_what_was_made_ahead_is_taken_though_the_turn_that_made_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labs: list[Lab]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from chaos.delay_faults import Latency, SlowClose
 from chaos.fault import NotSeen, Reach
 from chaos.network import Link
+from chaos.schedule import at
 from chaos.stream_faults import Bandwidth, Slicer
 
 if TYPE_CHECKING:
@@ -61,6 +62,16 @@ async def test_a_slow_moment_is_no_delay(fault: Latency | SlowClose | Bandwidth 
 async def test_a_slow_moment_is_not_the_usual(fault: Latency | SlowClose) -> None:
     async with serving(slow={1, 2, 3, 4}) as reach:
         assert await fault.check(reach) < 0.1
+
+
+async def test_a_delay_that_may_be_none_cannot_be_told_from_any_round_trip() -> None:
+    """As likely as not nothing comes late: no number of looks would show it, and none may be divided by."""
+    fault = Latency("redis-busy", ms=20, jitter_ms=20)
+    planned = at(seconds=0, inject=fault, heal_after=0.01)
+    assert planned.fault.seconds_least == 0
+    async with serving(slow=set()) as reach:
+        with pytest.raises(NotSeen, match="cannot be told from a usual round trip"):
+            await fault.prove(reach, await fault.check(reach))
 
 
 async def test_a_server_that_is_always_slow_hides_a_delay() -> None:
