@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "are left behind, the breaker opens and closes; a command begun with Redis may end without it. The ledger is none "
         "of its business."
     ),
-    sale=Sale(resources=4, capacity=60),
+    sale=Sale(resources=4, capacity=50),
     # A permit that nobody could give back is out for a second, and not for ten.
     settings={"RESERVATION_REDIS_PERMIT_LEASE_MS": "1000"},
     crowd=Crowd(
