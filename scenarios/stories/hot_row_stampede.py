@@ -38,5 +38,5 @@ FULL = replace(
     sale=Sale(resources=1, capacity=1_000),
     # Of so many who overlap there are more orders than the search without a trail can go through.
     invariants=tuple(name for name in SCENARIO.invariants if name != "seats_linearize_without_trail"),
-    crowd=replace(SCENARIO.crowd, arrivals=burst(1_500, within=2.0) + steady(rate=100, seconds=20)),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(1_500, within=5.0) + steady(rate=100, seconds=20)),
 )

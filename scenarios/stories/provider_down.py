@@ -42,7 +42,7 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
-    sale=replace(SCENARIO.sale, capacity=30),
+    sale=replace(SCENARIO.sale, capacity=6),
     crowd=replace(SCENARIO.crowd, arrivals=burst(100, within=0.5) + steady(rate=40, seconds=20)),
     faults=(at(seconds=3, inject=ProviderFault("notification", "down"), heal_after=10),),
 )

@@ -48,6 +48,6 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=4, capacity=800),
-    crowd=replace(SCENARIO.crowd, arrivals=burst(300, within=1.0) + steady(rate=200, seconds=24)),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(300, within=2.0) + steady(rate=200, seconds=24)),
     faults=(at(seconds=5, inject=Blackhole("redis"), heal_after=10),),
 )

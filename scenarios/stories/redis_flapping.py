@@ -41,6 +41,6 @@ FULL = replace(
     SCENARIO,
     profile="full",
     sale=Sale(resources=4, capacity=600),
-    crowd=replace(SCENARIO.crowd, arrivals=burst(300, within=1.0) + steady(rate=150, seconds=24)),
+    crowd=replace(SCENARIO.crowd, arrivals=burst(300, within=2.0) + steady(rate=150, seconds=24)),
     faults=every(seconds=1.5, first=1.0, until=22.0, inject=Cut("redis"), heal_after=0.7),
 )

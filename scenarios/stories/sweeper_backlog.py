@@ -19,7 +19,7 @@ SCENARIO = Scenario(
         "what has expired meanwhile."
     ),
     sale=Sale(resources=60, capacity=2, hold_seconds=0.6, offer_seconds=0.4, lease_seconds=1.5),
-    workers={"expiry": 2},
+    workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
         habits={"dawdler": 0.6, "latecomer": 0.4},
         arrivals=burst(150, within=0.8) + steady(rate=20, seconds=2.2),
