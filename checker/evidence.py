@@ -13,14 +13,15 @@ import duckdb
 import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
-from checker.mapping import EvidenceError, Mapping, absent
+from checker.footer import EvidenceError
+from checker.mapping import Mapping, absent
 from checker.quoting import literal
 from checker.recipes import Recipe, Recipes, derived
 from checker.recorded import FILES, load_files
 from checker.state import READ_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from checker.brief import Brief
     from checker.verdict import Scalar
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["DERIVED", "FILES", "Evidence", "EvidenceError", "open_evidence"]
 
 THREADS: Final = 2
-MEMORY_BYTES_MAX: Final = 3_000_000_000
+MEMORY_BYTES_MAX: Final = 3_600_000_000
 """What ten million operations are judged in without spilling much; never more than half of what the machine has."""
+KEPT_SHARE: Final = 0.9
+"""How much of it is used again and again by DuckDB itself: to give memory back and ask for it anew is a fifth of the time."""
 SPILL_LIMIT: Final = "8GB"
 DERIVED: Final = Path(__file__).parent / "derived"
 
@@ -70,6 +73,14 @@ class Evidence:
         """Make every table that is not there yet; return whether one was not."""
         with self._described():
             return self._recipes.provide_all()
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """Give back the memory of what none of some SQL reads; it is made again should it be asked for after all."""
+        self._recipes.expect(texts)
+
+    def breadth(self, texts: Iterable[str]) -> int:
+        """Return how many tables have to be there to answer some SQL."""
+        return self._recipes.breadth(texts)
 
     @contextmanager
     def _described(self) -> Iterator[None]:
@@ -159,9 +170,11 @@ def _memory_bytes() -> int:
 
 
 def _connect(spill: str) -> duckdb.DuckDBPyConnection:
+    memory = _memory_bytes()
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": THREADS,
-        "memory_limit": f"{_memory_bytes()}B",
+        "memory_limit": f"{memory}B",
+        "block_allocator_memory": f"{round(KEPT_SHARE * memory)}B",
         "temp_directory": spill,
         "max_temp_directory_size": SPILL_LIMIT,
         "autoinstall_known_extensions": False,

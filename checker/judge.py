@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import msgspec
 
 from checker import assumptions, thresholds
+from checker.asking import ask
 from checker.brief import SCHEMA_VERSION, read_brief
 from checker.evidence import EvidenceError, open_evidence
 from checker.invariants import load
@@ -19,17 +18,13 @@ from checker.verdict import Finding, Judgement, Premise, Verdict, WitnessLine, d
 from checker.witness import witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from checker.brief import Assumption, Brief
     from checker.evidence import Evidence
     from checker.rule import Rule
     from checker.verdict import Scalar
-
-SHOWN_MAX: Final = 10
-ASK_SECONDS: Final = 60.0
-"""Far more than an invariant takes over the evidence of a run, so that only a query without an end is given up."""
 
 
 def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
@@ -49,10 +44,7 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
     own = [name for name in rules if name not in built_in]
     with open_evidence(folder, brief) as evidence:
         premises = tuple(assumptions.premise(evidence, each) for each in _assumed(brief))
-        findings = tuple(
-            _judge(evidence, name, rules.get(name), premises)
-            for name in dict.fromkeys((*brief.invariants, *own))
-        )
+        findings = _findings(evidence, (*brief.invariants, *own), rules, premises)
         figures = thresholds.figures(evidence, brief, premises)
         (operations,) = evidence.row("SELECT count(*) FROM operations")
         (changes,) = evidence.row("SELECT count(*) FROM changes")
@@ -81,6 +73,24 @@ def _assumed(brief: Brief) -> tuple[Assumption, ...]:
     return (*brief.assumptions, *(each for each in assumptions.always() if each.name not in restated))
 
 
+def _findings(
+    evidence: Evidence, names: Iterable[str], rules: Mapping[str, Rule], premises: Sequence[Premise]
+) -> tuple[Finding, ...]:
+    """Judge one invariant after the other, and return what was found in the order in which they were named.
+
+    Those that read most come first: what everything is made out of is then soon read by nobody, and makes room.
+    """
+    asked = tuple(dict.fromkeys(names))
+    texts = {name: rules[name].texts if name in rules else () for name in asked}
+    waiting = sorted(asked, key=lambda name: evidence.breadth(texts[name]), reverse=True)
+    findings: dict[str, Finding] = {}
+    while waiting:
+        evidence.expect(text for name in waiting for text in texts[name])
+        name = waiting.pop(0)
+        findings[name] = _judge(evidence, name, rules.get(name), premises)
+    return tuple(findings[name] for name in asked)
+
+
 def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[Premise]) -> Finding:
     """Judge one invariant: missing and broken evidence first, then what it found, then whether that means anything."""
     if rule is None:
@@ -102,8 +112,7 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
         # What many rules read is nobody's own time.
         for text in rule.texts:
             evidence.prepare(text)
-        with _bounded(evidence):
-            looked_at, count, shown = _ask(evidence, rule)
+        looked_at, count, shown = ask(evidence, rule)
     except (Undecided, duckdb.Error) as error:
         return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
     counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
@@ -157,55 +166,6 @@ def _nameless(name: str) -> Finding:
         sql_hash="",
         reason=f"there is no invariant {name!r}",
     )
-
-
-def _ask(evidence: Evidence, rule: Rule) -> tuple[int, int, list[dict[str, Any]]]:
-    """Return how much an invariant looked at, how many counter-examples it found, and the first few of them.
-
-    They are ordered by their columns from left to right: an order of the query's own could leave ties to chance.
-    """
-    if rule.is_python:
-        looked_at, found = _called(evidence, rule)
-        return looked_at, len(found), found[:SHOWN_MAX]
-    looked_at = _counted(evidence.rows(rule.looked_at))
-    (count,) = evidence.row(f"CREATE OR REPLACE TEMP TABLE found AS {rule.counter_examples}")
-    shown = evidence.records(f"SELECT * FROM found ORDER BY ALL LIMIT {SHOWN_MAX}") if count else []
-    return looked_at, int(count), shown
-
-
-def _counted(rows: list[tuple[Any, ...]]) -> int:
-    """Return what a `looked at` statement counted; a user's own may say anything."""
-    if len(rows) != 1 or len(rows[0]) != 1 or not isinstance(rows[0][0], int) or rows[0][0] < 0:
-        raise Undecided("its `looked at` does not give one number of things")
-    return int(rows[0][0])
-
-
-@contextmanager
-def _bounded(evidence: Evidence) -> Iterator[None]:
-    """Give a query up after a while; Ctrl-C in one is a KeyboardInterrupt, and not the RuntimeError DuckDB makes of it."""
-    alarm = threading.Timer(ASK_SECONDS, evidence.interrupt)
-    alarm.daemon = True
-    alarm.start()
-    try:
-        yield
-    except duckdb.InterruptException as late:
-        raise Undecided(f"it was not done within {ASK_SECONDS:g} s") from late
-    except RuntimeError as ended:
-        if str(ended) == "Query interrupted":
-            raise KeyboardInterrupt from ended
-        raise
-    finally:
-        alarm.cancel()
-
-
-def _called(evidence: Evidence, rule: Rule) -> tuple[int, list[dict[str, Any]]]:
-    """Let a rule's own function judge; one that fails has not decided anything."""
-    try:
-        return rule.function()(evidence)
-    except (Undecided, EvidenceError, duckdb.Error):
-        raise
-    except Exception as error:
-        raise Undecided(f"{type(error).__name__}: {error}") from error
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Scalar]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
+from checker.footer import PREFIX, EvidenceError, read_footer
 from checker.quoting import literal, quote
-from checker.recipes import Recipe
+from checker.recipes import VIEW, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,14 @@ _HEAD = {
     "commit_us": "BIGINT",
     "action": "VARCHAR",
 }
-_PREFIX = "new_"
+_FOLDED = "commit_lsn, change_lsn, xid, commit_us, action, row_key, present"
 _OURS = "lastseat:"
 _GONE = "('D', 'T')"
+# Most transactions change one row of a table, so only those that change several can have changed one twice.
+_TWICE = """
+SELECT 1 FROM trail.{name} SEMI JOIN (SELECT commit_lsn FROM trail.{name} GROUP BY commit_lsn HAVING count(*) > 1) s USING (commit_lsn)
+GROUP BY row_key, commit_lsn HAVING count(*) > 1 LIMIT 1
+"""
 # Every image of a row, and the end of each that a truncation came after.
 _ENDED = """
 (
@@ -40,10 +45,6 @@ _ENDED = """
     WHERE e.action = 'T'
 )
 """
-
-
-class EvidenceError(Exception):
-    """The evidence cannot be read as described; says which file, table or column is wrong, and how."""
 
 
 class Mapping:
@@ -62,7 +63,7 @@ class Mapping:
         self.table = table
         parts = {part: folder / part / f"{table.table}.parquet" for part in ("base", "changes", "state")}
         self.files = {part: path for part, path in parts.items() if path.is_file()}
-        self._footers = {part: _footer(path) for part, path in self.files.items()}
+        self._footers = {part: read_footer(path) for part, path in self.files.items()}
         for part, footer in self._footers.items():
             for column in table.key:
                 if column not in footer.columns:
@@ -96,9 +97,17 @@ class Mapping:
     def _create_trail(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._create(connection, "trail", self._trail())
 
-    def _create_commits(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def _create_commits(self, connection: duckdb.DuckDBPyConnection) -> str | None:
         emptied = connection.execute(f"SELECT 1 FROM trail.{self.name} WHERE action = 'T' LIMIT 1").fetchall()
-        self._create(connection, "commits", self._commits(emptied=bool(emptied)))
+        folded = emptied or connection.execute(_TWICE.format(name=self.name)).fetchall()
+        if folded or not self._recorded("base", "changes"):
+            self._create(connection, "commits", self._commits(emptied=bool(emptied)))
+            return None
+        columns = ", ".join(quote(column) for column in TABLES[self.name])
+        connection.execute(
+            f"CREATE VIEW commits.{self.name} AS SELECT {_FOLDED}, {columns} FROM trail.{self.name}"
+        )
+        return VIEW
 
     def _create_state(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._create(connection, "state", self._state())
@@ -147,7 +156,7 @@ class Mapping:
         """Select the target's own columns by their own names, and the head of a change by names no target uses."""
         files = ", ".join(literal(self.files[part]) for part in parts)
         columns = dict.fromkeys(column for part in parts for column in self._footers[part].columns)
-        own = [f"{quote(_PREFIX + column)} AS {quote(column)}" for column in columns]
+        own = [f"{quote(PREFIX + column)} AS {quote(column)}" for column in columns]
         # What stood there before was changed by nobody.
         head = {name: f"CASE WHEN action <> 'B' THEN {name} END" for name in ("xid", "commit_us")}
         head |= {
@@ -188,7 +197,7 @@ class Mapping:
         images = _ENDED.format(name=self.name) if emptied else f"trail.{self.name}"
         columns = ", ".join(quote(column) for column in TABLES[self.name])
         return f"""
-            SELECT commit_lsn, change_lsn, xid, commit_us, action, row_key, present, {columns} FROM {images}
+            SELECT {_FOLDED}, {columns} FROM {images}
             QUALIFY row_number() OVER (PARTITION BY row_key, commit_lsn ORDER BY position DESC) = 1
         """
 
@@ -223,21 +232,3 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, *, schema: str, name: s
 def _is_plain(word: str) -> bool:
     """Whether a word stands for a column as it is, and is none of the language."""
     return duckdb.tokenize(word) == [(0, duckdb.token_type.identifier)]
-
-
-class _Footer(NamedTuple):
-    """The target's own columns in an evidence file, without their prefix, and how many rows there are."""
-
-    columns: tuple[str, ...]
-    rows: int
-
-
-def _footer(path: Path) -> _Footer:
-    """Read the end of an evidence file; raises EvidenceError if it is no Parquet."""
-    try:
-        footer = pq.read_metadata(path)
-    except (OSError, ValueError) as error:
-        raise EvidenceError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
-    names = footer.schema.to_arrow_schema().names
-    own = tuple(name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX))
-    return _Footer(own, footer.num_rows)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
     from pathlib import Path
 
+    # Returns VIEW where it made one.
     Make = Callable[[duckdb.DuckDBPyConnection], object]
 
 _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -27,7 +28,10 @@ _ASKS_FOR_ALL: Final = re.compile(
 )
 # What is read from no file, and yet is there before all that is derived.
 _GIVEN: Final = frozenset({"at_rest", "refusals", "offered"})
-_CREATED: Final = re.compile(r"\bcreate (?:table|view) (\w+)")
+_CREATED: Final = re.compile(r"\bcreate (table|view) (\w+)")
+VIEW: Final = "view"
+KEPT_ROWS_MAX: Final = 100_000
+"""Up to how many rows a table may stay that nobody will read: to drop it would free next to nothing."""
 
 
 class Recipe(NamedTuple):
@@ -39,33 +43,87 @@ class Recipe(NamedTuple):
 
 
 class Recipes:
-    """The tables that nobody has read yet."""
+    """The tables that can be made, and which of them are there."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, recipes: Iterable[Recipe]) -> None:
         self._connection = connection
-        self._waiting = {recipe.name: recipe for recipe in recipes}
+        self._recipes = {recipe.name: recipe for recipe in recipes}
+        self._made: set[str] = set()
+        self._views: set[str] = set()
+        self._large: set[str] = set()
+        self._asked: frozenset[str] = frozenset()
+        self._expected: frozenset[str] = frozenset(self._recipes)
 
     def provide(self, text: str) -> None:
-        """Make what a text names; raises what making it raises."""
-        names = read_by(text)
-        for name in sorted(self._waiting if "*" in names else names & self._waiting.keys()):
+        """Make what a text names and is not there; raises what making it raises."""
+        self._asked = self._named_by(text)
+        for name in sorted(self._asked):
             self._make(name)
 
     def provide_all(self) -> bool:
-        """Make whatever is not there yet; return whether anything was not."""
-        lacked = bool(self._waiting)
-        for name in tuple(self._waiting):
+        """Make whatever is not there; return whether anything was not."""
+        self._asked = frozenset(self._recipes)
+        lacked = not self._asked <= self._made
+        for name in self._recipes:
             self._make(name)
         return lacked
 
-    def _make(self, name: str) -> None:
-        recipe = self._waiting.get(name)
-        if recipe is None:
+    def expect(self, texts: Iterable[str]) -> None:
+        """Drop the large tables that none of some texts reads; should somebody ask for one after all it is made again."""
+        self._expected = frozenset[str]().union(*map(self._named_by, texts))
+        self._asked = frozenset()
+        self._drop_unread()
+
+    def breadth(self, texts: Iterable[str]) -> int:
+        """Return how many tables are read to answer some texts, those out of which others are made among them."""
+        read: set[str] = set()
+        for name in frozenset[str]().union(*map(self._named_by, texts)):
+            self._walk(name, read, there=frozenset())
+        return len(read)
+
+    def _named_by(self, text: str) -> frozenset[str]:
+        names = read_by(text)
+        return frozenset(self._recipes) if "*" in names else names & self._recipes.keys()
+
+    def _walk(self, name: str, read: set[str], *, there: Container[str]) -> None:
+        """Add what is read where a name is: itself, and what it is made out of unless it is there."""
+        if name in read:
             return
-        for needed in sorted(recipe.reads & self._waiting.keys()):
+        read.add(name)
+        if name not in there:
+            for needed in self._recipes[name].reads & self._recipes.keys():
+                self._walk(needed, read, there=there)
+
+    def _drop_unread(self) -> None:
+        if not self._large:
+            return
+        read: set[str] = set()
+        for name in self._asked | self._expected:
+            self._walk(name, read, there=self._made - self._views)
+        for name in self._large - read:
+            self._connection.execute(f"DROP TABLE {name}")
+            self._made.discard(name)
+        self._large &= read
+
+    def _make(self, name: str) -> None:
+        if name in self._made - self._views:
+            return
+        # What a view reads may have been dropped since it was made.
+        recipe = self._recipes[name]
+        for needed in sorted(recipe.reads & self._recipes.keys()):
             self._make(needed)
-        recipe.make(self._connection)
-        del self._waiting[name]
+        if name in self._made:
+            return
+        if recipe.make(self._connection) == VIEW:
+            self._views.add(name)
+        self._made.add(name)
+        if name not in self._views and self._rows(name) > KEPT_ROWS_MAX:
+            self._large.add(name)
+            self._drop_unread()
+
+    def _rows(self, name: str) -> int:
+        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+        return int(count)
 
 
 @lru_cache(maxsize=512)
@@ -92,7 +150,12 @@ def derived(folder: Path) -> tuple[Recipe, ...]:
 
 def _derived(statement: str, before: set[str]) -> Recipe:
     """Make the recipe of a statement; of derived tables it reads those that stand before it, whatever its columns are called."""
-    (name,) = _CREATED.findall(_COMMENT.sub(" ", statement).lower())
+    ((kind, name),) = _CREATED.findall(_COMMENT.sub(" ", statement).lower())
     said = read_by(statement)
     reads = (said & (before | _GIVEN)) | {each for each in said if "." in each}
-    return Recipe(name, lambda connection: connection.execute(statement), reads)
+
+    def make(connection: duckdb.DuckDBPyConnection) -> str:
+        connection.execute(statement)
+        return str(kind)
+
+    return Recipe(name, make, reads)

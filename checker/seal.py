@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from checker.mapping import EvidenceError
+from checker.footer import EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import duckdb
 import msgspec
 import pytest
 
-from checker import judge
+from checker import asking, judge
 from checker.assumptions import happened
 from checker.evidence import EvidenceError
 from checker.judge import check
@@ -196,7 +196,7 @@ ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELEC
 def test_a_query_without_an_end_is_given_up(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "ASK_SECONDS", 0.5)
+    monkeypatch.setattr(asking, "ASK_SECONDS", 0.5)
     sale(run)
     finding = _own_finding(run, own(tmp_path / "ours", counter_examples=ENDLESS))
     assert finding.judgement is Judgement.UNKNOWN
@@ -211,7 +211,7 @@ def test_ctrl_c_in_a_query_is_no_mistake_of_ours(
 
     sale(run)
     folder = run.write()
-    monkeypatch.setattr(judge, "_ask", interrupted)
+    monkeypatch.setattr(asking, "_asked", interrupted)
     with pytest.raises(KeyboardInterrupt):
         check(folder, [own(tmp_path / "ours")])
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.oracle.by_hand.plane import Plane
     from tests.oracle.by_hand.run import Run
 
-_THERE = "SELECT count(*) FROM duckdb_tables() WHERE schema_name IN ('trail', 'commits', 'state')"
+_THERE = "SELECT count(*) FROM information_schema.tables WHERE table_schema IN ('trail', 'commits', 'state')"
 
 
 @pytest.fixture
