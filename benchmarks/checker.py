@@ -34,7 +34,7 @@ from checker.judge import check
 from checker.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 GOAL_EXPONENT: Final = 1.1
 GOAL_SECONDS, GOAL_GIB = 180.0, 4.0
@@ -142,6 +142,15 @@ def table(sizes: Sequence[Size]) -> list[str]:
     return lines
 
 
+def _parts(given: argparse.Namespace) -> Iterator[list[str]]:
+    """Yield each part as soon as it is measured."""
+    if given.only != "linear":
+        sizes = [measure(round(size * 1e6)) for size in given.sizes]
+        yield [f"{os.cpu_count()} cores.", "", *table(sizes), ""]
+    if given.only != "check":
+        yield linearize.table()
+
+
 def main() -> int:
     """Read the command line, measure, and print."""
     parser = argparse.ArgumentParser(
@@ -156,15 +165,9 @@ def main() -> int:
         sys.stdout.buffer.write(msgspec.json.encode(judge(given.judge)))
         return 0
     lines: list[str] = []
-    if given.only != "linear":
-        lines += [
-            f"{os.cpu_count()} cores.",
-            "",
-            *table([measure(round(size * 1e6)) for size in given.sizes]),
-        ]
-    if given.only != "check":
-        lines += ["", *linearize.table()]
-    print("\n".join(lines))
+    for part in _parts(given):
+        print("\n".join(part), flush=True)
+        lines += part
     if given.markdown is not None:
         given.markdown.write_text("\n".join(lines) + "\n")
     return 0

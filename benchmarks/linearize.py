@@ -8,6 +8,7 @@ Porcupine is fetched by Go into a scratch module.
 from __future__ import annotations
 
 import csv
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -37,6 +38,7 @@ CAPACITY: Final = 20
 GOAL_SECONDS: Final = 2.0
 PORCUPINE: Final = "github.com/anishathalye/porcupine@v1.3.1"
 PORCUPINE_SECONDS: Final = 60
+PORCUPINE_BYTES: Final = 12 * 2**30
 FETCH_SECONDS: Final = 180.0
 WITH_TRAIL: Final = ("seats_linearize", "never_oversold", "sold_out_is_true")
 CASES: Final = (
@@ -96,7 +98,8 @@ def table() -> list[str]:
                 f"| {theirs or 'no Go here'} | {ratio} |"
             )
     ratio = (
-        f"The ratio is Porcupine's time to ours without a trail; Porcupine is given up after {PORCUPINE_SECONDS} s. "
+        f"The ratio is Porcupine's time to ours without a trail; Porcupine is given up after {PORCUPINE_SECONDS} s or "
+        f"at {PORCUPINE_BYTES / 2**30:g} GiB. "
         f"Goal for ours: {GOAL_SECONDS:g} s at 100,000 operations."
     )
     lines += ["", ratio]
@@ -130,11 +133,21 @@ def beside(program: Path, deeds: Sequence[Deed], capacity: int) -> Timed:
     history = program.with_name("history.csv")
     with history.open("w", newline="") as out:
         csv.writer(out).writerows((deed.client, deed.kind, deed.sent_ns, deed.done_ns) for deed in deeds)
-    said = subprocess.run(
+    watch = Watch()
+    ended = subprocess.run(
         [str(program), str(history), str(capacity), str(PORCUPINE_SECONDS)],
-        capture_output=True, text=True, check=True, timeout=PORCUPINE_SECONDS + 60,
-    ).stdout.split()  # fmt: skip
+        capture_output=True, text=True, check=False, timeout=PORCUPINE_SECONDS + 60, preexec_fn=_bounded,
+    )  # fmt: skip
+    if ended.returncode and "out of memory" in ended.stderr:
+        return Timed(seconds=watch.stop(fits=None).seconds, fits=None)
+    ended.check_returncode()
+    said = ended.stdout.split()
     return Timed(seconds=float(said[1]), fits={"Ok": True, "Illegal": False}.get(said[0]))
+
+
+def _bounded() -> None:
+    """Let a search that remembers all that it tried end by itself, before it takes the machine with it."""
+    resource.setrlimit(resource.RLIMIT_AS, (PORCUPINE_BYTES, PORCUPINE_BYTES))
 
 
 def _porcupine(scratch: Path) -> Path | None:
