@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from checker.footer import EvidenceError
+from checker.errors import EvidenceError
 from checker.linear import Undecided
 
 if TYPE_CHECKING:
@@ -75,3 +75,5 @@ def _called(evidence: Evidence, rule: Rule) -> tuple[int, list[dict[str, Any]]]:
         raise
     except Exception as error:
         raise Undecided(f"{type(error).__name__}: {error}") from error
+    finally:
+        evidence.drop_temporary()

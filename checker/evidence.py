@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from contextlib import contextmanager
 from functools import partial
@@ -13,9 +12,10 @@ import duckdb
 import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
-from checker.footer import EvidenceError
+from checker.engine import connect, restrict
+from checker.errors import EvidenceError
 from checker.mapping import Mapping, absent
-from checker.quoting import literal
+from checker.quoting import literal, quote
 from checker.recipes import Recipe, Recipes, derived
 from checker.recorded import FILES, load_files
 from checker.state import READ_KEY
@@ -28,17 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DERIVED", "FILES", "Evidence", "EvidenceError", "open_evidence"]
 
-THREADS: Final = 2
-MEMORY_BYTES_MAX: Final = 3_600_000_000
-"""What ten million operations are judged in without spilling much; never more than half of what the machine has."""
-KEPT_SHARE: Final = 0.9
-"""How much of it is used again and again by DuckDB itself: to give memory back and ask for it anew is a fifth of the time."""
-SPILL_LIMIT: Final = "8GB"
 DERIVED: Final = Path(__file__).parent / "derived"
 
 
 class Evidence:
-    """The tables of one run, each made when it is first read; `lacks` says which it or its target does not have, and why."""
+    """The tables of one run, each made when it is read; `lacks` says which it or its target does not have, and why."""
 
     def __init__(
         self,
@@ -56,12 +50,13 @@ class Evidence:
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """DuckDB itself, with every table there is; whoever asks by `execute` waits only for what is read."""
-        self.prepare_all()
+        with self._described():
+            self._recipes.provide_all()
         return self._connection
 
     @property
     def bare(self) -> duckdb.DuckDBPyConnection:
-        """DuckDB itself, with the tables that were read so far: for who reads files."""
+        """DuckDB itself, with the tables that happen to be there: for who reads files."""
         return self._connection
 
     def prepare(self, text: str) -> None:
@@ -69,17 +64,20 @@ class Evidence:
         with self._described():
             self._recipes.provide(text)
 
-    def prepare_all(self) -> bool:
-        """Make every table that is not there yet; return whether one was not."""
-        with self._described():
-            return self._recipes.provide_all()
+    def drop_temporary(self) -> None:
+        """Drop what a function has set aside: DuckDB finds a temporary table before any other of its name."""
+        for (name,) in self._connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE temporary"
+        ).fetchall():
+            self._connection.execute(f"DROP TABLE temp.{quote(name)}")
 
     def expect(self, texts: Iterable[str]) -> None:
         """Give back the memory of what none of some SQL reads; it is made again should it be asked for after all."""
-        self._recipes.expect(texts)
+        with self._described():
+            self._recipes.expect(texts)
 
     def breadth(self, texts: Iterable[str]) -> int:
-        """Return how many tables have to be there to answer some SQL."""
+        """Return out of how many tables, one by another, some SQL is answered."""
         return self._recipes.breadth(texts)
 
     @contextmanager
@@ -95,6 +93,10 @@ class Evidence:
                 raise KeyboardInterrupt from ended
             raise
 
+    def _found(self, complaint: str) -> bool:
+        with self._described():
+            return self._recipes.provide_missing(complaint)
+
     def interrupt(self) -> None:
         """End the query that is running, from another thread."""
         self._connection.interrupt()
@@ -102,13 +104,13 @@ class Evidence:
     def execute(self, sql: str, *parameters: Scalar) -> duckdb.DuckDBPyConnection:
         """Run a statement over the tables that it reads; raises duckdb.Error."""
         self.prepare(sql)
-        try:
-            return self._connection.execute(sql, parameters)
-        except (duckdb.CatalogException, duckdb.BinderException):
-            # A name may stand where it was not seen.
-            if not self.prepare_all():
-                raise
-            return self._connection.execute(sql, parameters)
+        while True:
+            try:
+                return self._connection.execute(sql, parameters)
+            except (duckdb.CatalogException, duckdb.BinderException) as missing:
+                # A name may stand where it was not seen.
+                if not self._found(str(missing)):
+                    raise
 
     def rows(self, sql: str, *parameters: Scalar) -> list[tuple[Any, ...]]:
         """Return what a query selects; raises duckdb.Error."""
@@ -157,31 +159,12 @@ def open_evidence(folder: Path, brief: Brief) -> Iterator[Evidence]:
     What is larger than the memory limit spills into a temporary folder; nothing is written to the run folder, and
     no query of an invariant can read a file outside it.
     """
-    with tempfile.TemporaryDirectory(prefix="lastseat-evidence-") as spill, _connect(spill) as connection:
+    with tempfile.TemporaryDirectory(prefix="lastseat-evidence-") as spill, connect(spill) as connection:
         try:
             mappings = _load(folder.resolve(), brief, connection)
         except duckdb.Error as error:
             raise EvidenceError(f"{folder}: {error}") from error
         yield Evidence(folder.resolve(), brief, connection, mappings)
-
-
-def _memory_bytes() -> int:
-    return min(MEMORY_BYTES_MAX, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-
-
-def _connect(spill: str) -> duckdb.DuckDBPyConnection:
-    memory = _memory_bytes()
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": THREADS,
-        "memory_limit": f"{memory}B",
-        "block_allocator_memory": f"{round(KEPT_SHARE * memory)}B",
-        "temp_directory": spill,
-        "max_temp_directory_size": SPILL_LIMIT,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "python_enable_replacements": False,
-    }
-    return duckdb.connect(":memory:", config=config)
 
 
 def _load(folder: Path, brief: Brief, connection: duckdb.DuckDBPyConnection) -> list[Mapping]:
@@ -192,7 +175,7 @@ def _load(folder: Path, brief: Brief, connection: duckdb.DuckDBPyConnection) -> 
     # PostgreSQL prints what ISO 8601 and DuckDB read; `infinity` becomes NULL.
     connection.execute("CREATE MACRO instant_us(printed) AS epoch_us(CAST(printed AS TIMESTAMPTZ))")
     load_files(folder, connection)
-    _restrict(folder, connection)
+    restrict(connection, folder)
     for mapping in mappings:
         mapping.check(connection)
     return mappings
@@ -208,13 +191,6 @@ def _recipes(folder: Path, brief: Brief, mappings: Sequence[Mapping]) -> Iterato
     yield Recipe("refusals", partial(_create_refusals, brief=brief))
     yield Recipe("offered", partial(_create_offered, brief=brief))
     yield from derived(DERIVED)
-
-
-def _restrict(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
-    """Let queries read the run folder and nothing else: a folder may have come with an email."""
-    connection.execute(f"SET allowed_directories = [{literal(str(folder) + '/')}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
 
 
 def _create_at_rest(connection: duckdb.DuckDBPyConnection, *, folder: Path) -> None:

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
+from checker.errors import EvidenceError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 PREFIX: Final = "new_"
 """What stands before each of the target's own columns."""
-
-
-class EvidenceError(Exception):
-    """The evidence cannot be read as described; says which file, table or column is wrong, and how."""
 
 
 class Footer(NamedTuple):

@@ -44,7 +44,7 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
     own = [name for name in rules if name not in built_in]
     with open_evidence(folder, brief) as evidence:
         premises = tuple(assumptions.premise(evidence, each) for each in _assumed(brief))
-        findings = _findings(evidence, (*brief.invariants, *own), rules, premises)
+        findings = _findings(evidence, brief.invariants, own, rules, premises)
         figures = thresholds.figures(evidence, brief, premises)
         (operations,) = evidence.row("SELECT count(*) FROM operations")
         (changes,) = evidence.row("SELECT count(*) FROM changes")
@@ -74,15 +74,20 @@ def _assumed(brief: Brief) -> tuple[Assumption, ...]:
 
 
 def _findings(
-    evidence: Evidence, names: Iterable[str], rules: Mapping[str, Rule], premises: Sequence[Premise]
+    evidence: Evidence,
+    names: Iterable[str],
+    own: Iterable[str],
+    rules: Mapping[str, Rule],
+    premises: Sequence[Premise],
 ) -> tuple[Finding, ...]:
     """Judge one invariant after the other, and return what was found in the order in which they were named.
 
-    Those that read most come first: what everything is made out of is then soon read by nobody, and makes room.
+    Those that read most come first: what everything is made out of is then soon read by nobody, and makes room. Those of
+    somebody's own come last, for a function may do with the tables whatever it likes.
     """
-    asked = tuple(dict.fromkeys(names))
+    asked = tuple(dict.fromkeys((*names, *own)))
     texts = {name: rules[name].texts if name in rules else () for name in asked}
-    waiting = sorted(asked, key=lambda name: evidence.breadth(texts[name]), reverse=True)
+    waiting = sorted(asked, key=lambda name: (name in own, -evidence.breadth(texts[name])))
     findings: dict[str, Finding] = {}
     while waiting:
         evidence.expect(text for name in waiting for text in texts[name])

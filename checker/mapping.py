@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from checker.canonical import TABLES
-from checker.footer import PREFIX, EvidenceError, read_footer
+from checker.errors import EvidenceError
+from checker.footer import PREFIX, read_footer
 from checker.quoting import literal, quote
 from checker.recipes import VIEW, Recipe
 

@@ -1,4 +1,4 @@
-"""How each table of the evidence is made, and out of which others: it is made when somebody reads it, and not before.
+"""How each table of the evidence is made, and out of which others: when somebody reads it, and not before; and until when it stays.
 
 To plan the statements of all of them takes longer than to judge a small run by those that its scenario asks for.
 """
@@ -22,9 +22,9 @@ _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD: Final = re.compile(r"\w+")
 _QUALIFIED: Final = re.compile(r'\b(\w+)"?\s*\.\s*"?(\w+)')
 _SET_ASIDE: Final = re.compile(r"\b(\w+)\s+as\s+(?:not\s+)?(?:materialized\s+)?\(")
-# Who asks which tables there are reads all of them.
+# Who asks which tables there are reads all of them, and so may a function that asks DuckDB itself.
 _ASKS_FOR_ALL: Final = re.compile(
-    r"\b(?:information_schema|(?:duckdb|pg|sqlite|pragma)_\w+|show|describe|summarize)\b"
+    r"\b(?:information_schema|(?:duckdb|pg|sqlite|pragma)_\w+|show|describe|summarize|\w+\.connection)\b"
 )
 # What is read from no file, and yet is there before all that is derived.
 _GIVEN: Final = frozenset({"at_rest", "refusals", "offered"})
@@ -56,20 +56,30 @@ class Recipes:
 
     def provide(self, text: str) -> None:
         """Make what a text names and is not there; raises what making it raises."""
-        self._asked = self._named_by(text)
-        for name in sorted(self._asked):
-            self._make(name)
+        self._provide(self._named_by(text))
 
-    def provide_all(self) -> bool:
-        """Make whatever is not there; return whether anything was not."""
-        self._asked = frozenset(self._recipes)
-        lacked = not self._asked <= self._made
-        for name in self._recipes:
+    def provide_missing(self, complaint: str) -> bool:
+        """Make what DuckDB says it did not find, under whatever schema; return whether that was anything."""
+        words = {word.lower() for word in _WORD.findall(complaint)}
+        missing = {name for name in self._recipes.keys() - self._made if name.rpartition(".")[2] in words}
+        self._provide(missing)
+        return bool(missing)
+
+    def provide_all(self) -> None:
+        """Make whatever is not there."""
+        self._provide(self._recipes.keys())
+
+    def _provide(self, names: Iterable[str]) -> None:
+        asked = sorted(names)
+        self._asked |= frozenset(asked)
+        for name in asked:
             self._make(name)
-        return lacked
 
     def expect(self, texts: Iterable[str]) -> None:
-        """Drop the large tables that none of some texts reads; should somebody ask for one after all it is made again."""
+        """Drop the large tables that none of some texts reads; what is asked for from then on stays until the next time.
+
+        Should somebody ask for one that is gone after all it is made again.
+        """
         self._expected = frozenset[str]().union(*map(self._named_by, texts))
         self._asked = frozenset()
         self._drop_unread()
@@ -101,7 +111,7 @@ class Recipes:
         for name in self._asked | self._expected:
             self._walk(name, read, there=self._made - self._views)
         for name in self._large - read:
-            self._connection.execute(f"DROP TABLE {name}")
+            self._connection.execute(f"DROP TABLE {_qualified(name)}")
             self._made.discard(name)
         self._large &= read
 
@@ -122,8 +132,13 @@ class Recipes:
             self._drop_unread()
 
     def _rows(self, name: str) -> int:
-        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+        (count,) = self._connection.execute(f"SELECT count(*) FROM {_qualified(name)}").fetchone() or (0,)
         return int(count)
+
+
+def _qualified(name: str) -> str:
+    """Return the name of a table here and of no temporary one, which would be meant even by `main.`."""
+    return f"memory.{name}" if "." in name else f"memory.main.{name}"
 
 
 @lru_cache(maxsize=512)

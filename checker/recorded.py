@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from checker import schemas
-from checker.footer import EvidenceError
+from checker.errors import EvidenceError
 from checker.quoting import literal, quote
 
 if TYPE_CHECKING:

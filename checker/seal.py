@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from checker.footer import EvidenceError
+from checker.errors import EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

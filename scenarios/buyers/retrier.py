@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 RETRIES_MAX = 6
 PAUSE_SECONDS = 0.03
 MISTAKEN_SHARE = 0.3
+READING_SECONDS = 0.25
 
 
 def _then(buyer: Buyer, answer: Answer) -> None:
@@ -23,6 +24,8 @@ def _then(buyer: Buyer, answer: Answer) -> None:
     if held.outcome is Outcome.OK and held.created is not None:
         if buyer.chance("mistake") < MISTAKEN_SHARE:
             buyer.reuse("hold_two")
+        # Long enough for an answer to be lost that was on its way when the hold's was not.
+        buyer.pause(READING_SECONDS * buyer.chance("reading"))
         insist(buyer, buyer.act("confirm", hold=int(held.created)), _pauses(buyer))
 
 

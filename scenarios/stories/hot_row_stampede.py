@@ -35,6 +35,10 @@ SCENARIO = Scenario(
 FULL = replace(
     SCENARIO,
     profile="full",
+    story=(
+        "One show, a thousand seats, and fifteen hundred people within five seconds. All of them queue for one row of one "
+        "table. Some confirm, some change their minds; whoever is refused must be refused for a reason."
+    ),
     sale=Sale(resources=1, capacity=1_000),
     # Of so many who overlap there are more orders than the search without a trail can go through.
     invariants=tuple(name for name in SCENARIO.invariants if name != "seats_linearize_without_trail"),

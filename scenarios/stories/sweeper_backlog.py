@@ -19,6 +19,7 @@ SCENARIO = Scenario(
         "what has expired meanwhile."
     ),
     sale=Sale(resources=60, capacity=2, hold_seconds=0.6, offer_seconds=0.4, lease_seconds=1.5),
+    # Whoever finds no seat stands in line, and a notice that nobody delivers is something left behind.
     workers={"expiry": 2, "notifier": 1},
     crowd=Crowd(
         habits={"dawdler": 0.6, "latecomer": 0.4},

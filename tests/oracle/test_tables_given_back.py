@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import duckdb
 import pytest
 
-from checker import recipes
+from checker import mapping, recipes
 from checker.brief import read_brief
-from checker.evidence import Evidence, open_evidence
+from checker.evidence import DERIVED, Evidence, open_evidence
 from checker.invariants import load
 from checker.judge import check
 from checker.verdict import Judgement
+from tests.oracle.by_hand.oversold import oversold
 from tests.oracle.by_hand.story import tell
 
 if TYPE_CHECKING:
@@ -60,12 +62,20 @@ def test_until_somebody_says_what_will_be_read_everything_stays(evidence: Eviden
     assert {"main.occupancy", "main.claims", "trail.holds"} <= _there(evidence)
 
 
-def test_what_is_still_needed_to_make_a_table_stays(evidence: Evidence) -> None:
-    evidence.expect(["FROM occupancy"])
+def test_what_will_be_read_stays_while_others_are_made(evidence: Evidence) -> None:
+    evidence.expect(["FROM claims"])
     evidence.prepare("FROM claims")
-    assert "commits.resources" not in _there(evidence)
-    evidence.prepare("FROM operations")
+    evidence.expect(["FROM claims"])
+    evidence.prepare("FROM transactions")
     assert "main.claims" in _there(evidence)
+    assert "main.claim_images" not in _there(evidence)
+
+
+def test_what_is_asked_for_stays_until_somebody_says_anew_what_will_be_read(evidence: Evidence) -> None:
+    evidence.expect(["FROM operations"])
+    for name in ("claims", "transactions", "operation_commits"):
+        evidence.prepare(f"FROM {name}")
+    assert {"main.claims", "main.transactions", "main.operation_commits"} <= _there(evidence)
 
 
 def test_a_view_over_what_was_dropped_can_still_be_read(evidence: Evidence) -> None:
@@ -89,6 +99,21 @@ def test_whoever_reads_a_table_under_a_name_that_cannot_be_seen_finds_it(evidenc
     assert evidence.rows("SELECT count(*) > 0 FROM query_table('occu' || 'pancy')") == [(True,)]
 
 
+@pytest.mark.parametrize("name", [recipe.name for recipe in recipes.derived(DERIVED)])
+def test_each_derived_table_can_be_read_under_a_name_that_cannot_be_seen(
+    evidence: Evidence, name: str
+) -> None:
+    evidence.expect(["FROM operations"])
+    assert evidence.rows(f"SELECT count(*) >= 0 FROM query_table('{name[:3]}' || '{name[3:]}')") == [(True,)]
+
+
+def test_what_is_wrong_with_a_query_is_told_though_much_was_given_back(evidence: Evidence) -> None:
+    evidence.expect(["FROM operations"])
+    with pytest.raises(duckdb.BinderException, match="nonsense"):
+        evidence.rows("SELECT nonsense FROM operations")
+    assert _there(evidence).isdisjoint({"main.occupancy", "trail.holds"})
+
+
 def test_a_verdict_is_the_same_whatever_is_given_back(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_little = check(told)
     monkeypatch.setattr(recipes, "KEPT_ROWS_MAX", 1_000_000)
@@ -96,16 +121,55 @@ def test_a_verdict_is_the_same_whatever_is_given_back(told: Path, monkeypatch: p
 
 
 def test_a_violation_is_told_as_ever(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    run.given(invariants=tuple(load()))
-    run.resource("r", capacity=1)
-    for number, at in enumerate((10, 20), start=1):
-        run.sold(f"h{number}", "r", sent=at, commit=at + 2, done=at + 3, count=1)
-    folder = run.write()
+    folder = oversold(run)
     with_little = check(folder)
     assert with_little.judgement is Judgement.INVALID
     assert any(finding.witness for finding in with_little.findings)
     monkeypatch.setattr(recipes, "KEPT_ROWS_MAX", 1_000_000)
     assert with_little == check(folder)
+
+
+def test_what_is_dropped_is_the_table_that_was_made_and_none_of_its_name(evidence: Evidence) -> None:
+    evidence.prepare("FROM claims")
+    evidence.bare.execute("CREATE TEMP TABLE claims AS SELECT 1 AS one")
+    evidence.expect(["FROM operations"])
+    of_that_name = "SELECT temporary FROM duckdb_tables() WHERE table_name = 'claims'"
+    assert evidence.bare.execute(of_that_name).fetchall() == [(True,)]
+
+
+def test_who_asks_duckdb_itself_may_read_every_table() -> None:
+    assert "*" in recipes.read_by("evidence.connection.execute('FROM ' + name)")
+
+
+_FOLDED: Final = (
+    "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'commits' ORDER BY ALL"
+)
+
+
+def _commits(folder: Path) -> tuple[dict[str, str], dict[str, list[tuple[object, ...]]]]:
+    """Of what kind each table of the commits is, and all that it holds."""
+    with open_evidence(folder, read_brief(folder)) as evidence:
+        kinds = dict(evidence.rows(_FOLDED))
+        return kinds, {name: evidence.rows(f"SELECT * FROM commits.{name} ORDER BY ALL") for name in kinds}
+
+
+def test_where_no_commit_changed_a_row_twice_the_trail_is_what_folding_it_gives(
+    told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds, seen = _commits(told)
+    assert "VIEW" in kinds.values()
+    monkeypatch.setattr(mapping, "_TWICE", "SELECT 1 WHERE '{name}' <> ''")
+    kinds, folded = _commits(told)
+    assert set(kinds.values()) == {"BASE TABLE"}
+    assert folded == seen
+
+
+def test_several_rows_that_change_in_one_commit_are_all_there(run: Run) -> None:
+    run.resource("r", capacity=3)
+    run.commit(10, run.held("h1", "r"), run.held("h2", "r"))
+    kinds, seen = _commits(run.write())
+    assert kinds["holds"] == "VIEW"
+    assert len(seen["holds"]) == 2
 
 
 def test_findings_come_in_the_order_in_which_they_were_asked_for(run: Run) -> None:
