@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "Where two of them took their locks in different orders they would wait for each other; there is one order, and "
         "nobody may be told that the database was busy."
     ),
-    sale=Sale(resources=3, capacity=8),
+    sale=Sale(resources=3, capacity=7),
     workers={"notifier": 1},
     crowd=Crowd(
         habits={

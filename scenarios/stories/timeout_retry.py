@@ -23,7 +23,7 @@ SCENARIO = Scenario(
     sale=Sale(resources=3, capacity=30),
     crowd=Crowd(
         habits={"retrier": 0.42, "twin_clicker": 0.35, "double_clicker": 0.15, "namesake": 0.08},
-        arrivals=burst(30, within=0.3) + steady(rate=40, seconds=3.4),
+        arrivals=burst(30, within=0.1) + steady(rate=40, seconds=3.4),
     ),
     faults=every(seconds=1.2, first=0.4, until=2.5, inject=LostReply("edge"), heal_after=0.6),
     invariants=(*LEDGER, *SCARCITY, *KEYS, *RECOVERY, "reused_key_conflicts"),
