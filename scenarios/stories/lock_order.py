@@ -18,7 +18,7 @@ SCENARIO = Scenario(
         "Where two of them took their locks in different orders they would wait for each other; there is one order, and "
         "nobody may be told that the database was busy."
     ),
-    sale=Sale(resources=3, capacity=7),
+    sale=Sale(resources=3, capacity=8),
     workers={"notifier": 1},
     crowd=Crowd(
         habits={
@@ -29,7 +29,7 @@ SCENARIO = Scenario(
             "waiter": 0.02,
             "organiser": 0.04,
         },
-        arrivals=burst(60, within=0.2) + steady(rate=50, seconds=2.0),
+        arrivals=burst(90, within=0.2) + steady(rate=50, seconds=2.0),
     ),
     invariants=(*LEDGER, *SCARCITY, *LINE, "offers_only_while_open"),
     assumptions=(
