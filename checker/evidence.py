@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
 from checker.engine import connect, restrict
-from checker.errors import EvidenceError
+from checker.errors import EvidenceError, refused
 from checker.mapping import Mapping, absent
 from checker.quoting import literal, quote
 from checker.recipes import Recipe, Recipes, derived
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DERIVED", "FILES", "Evidence", "EvidenceError", "open_evidence"]
 
+_TEMPORARY: Final = """
+SELECT 'TABLE', table_name FROM duckdb_tables() WHERE temporary
+UNION ALL SELECT 'VIEW', view_name FROM duckdb_views() WHERE temporary AND NOT internal
+"""
 DERIVED: Final = Path(__file__).parent / "derived"
 
 
@@ -65,11 +69,11 @@ class Evidence:
             self._recipes.provide(text)
 
     def drop_temporary(self) -> None:
-        """Drop what a function has set aside: DuckDB finds a temporary table before any other of its name."""
-        for (name,) in self._connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE temporary"
-        ).fetchall():
-            self._connection.execute(f"DROP TABLE temp.{quote(name)}")
+        """Drop what a function has set aside, and end what it began: a temporary table is found before any other of its name."""
+        with suppress(duckdb.TransactionException):
+            self._connection.execute("ROLLBACK")
+        for kind, name in self._connection.execute(_TEMPORARY).fetchall():
+            self._connection.execute(f"DROP {kind} temp.{quote(name)}")
 
     def expect(self, texts: Iterable[str]) -> None:
         """Give back the memory of what none of some SQL reads; it is made again should it be asked for after all."""
@@ -87,7 +91,7 @@ class Evidence:
         except duckdb.InterruptException:
             raise
         except duckdb.Error as error:
-            raise EvidenceError(f"{self.folder}: {error}") from error
+            raise refused(self.folder, error) from error
         except RuntimeError as ended:
             if str(ended) == "Query interrupted":  # what DuckDB makes of Ctrl-C
                 raise KeyboardInterrupt from ended
@@ -163,7 +167,7 @@ def open_evidence(folder: Path, brief: Brief) -> Iterator[Evidence]:
         try:
             mappings = _load(folder.resolve(), brief, connection)
         except duckdb.Error as error:
-            raise EvidenceError(f"{folder}: {error}") from error
+            raise refused(folder, error) from error
         yield Evidence(folder.resolve(), brief, connection, mappings)
 
 
@@ -196,7 +200,10 @@ def _recipes(folder: Path, brief: Brief, mappings: Sequence[Mapping]) -> Iterato
 def _create_at_rest(connection: duckdb.DuckDBPyConnection, *, folder: Path) -> None:
     """Create `at_rest`: when the state was read, by the database's clock; where that was not kept, its last commit."""
     kept = [pq.read_schema(path).metadata or {} for path in sorted((folder / "state").glob("*.parquet"))]
-    read_us = min((int(metadata[READ_KEY]) for metadata in kept if READ_KEY in metadata), default=None)
+    try:
+        read_us = min((int(metadata[READ_KEY]) for metadata in kept if READ_KEY in metadata), default=None)
+    except ValueError as odd:
+        raise EvidenceError(f"{folder / 'state'}: when it was read is no number: {odd}") from odd
     connection.execute(
         "CREATE TABLE at_rest AS SELECT coalesce(CAST(? AS BIGINT), (SELECT max(commit_us) FROM changes)) AS read_us",
         [read_us],

@@ -44,10 +44,14 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
     own = [name for name in rules if name not in built_in]
     with open_evidence(folder, brief) as evidence:
         premises = tuple(assumptions.premise(evidence, each) for each in _assumed(brief))
-        findings = _findings(evidence, brief.invariants, own, rules, premises)
+        asked = tuple(dict.fromkeys((*brief.invariants, *own)))
+        found = _findings(evidence, [name for name in asked if name not in own], rules, premises)
         figures = thresholds.figures(evidence, brief, premises)
         (operations,) = evidence.row("SELECT count(*) FROM operations")
         (changes,) = evidence.row("SELECT count(*) FROM changes")
+        # Those of somebody's own come last of all, for a function may do with the evidence whatever it likes.
+        found |= _findings(evidence, [name for name in asked if name in own], rules, premises)
+    findings = tuple(found[name] for name in asked)
     return Verdict(
         run=brief.run,
         scenario=brief.scenario,
@@ -74,26 +78,20 @@ def _assumed(brief: Brief) -> tuple[Assumption, ...]:
 
 
 def _findings(
-    evidence: Evidence,
-    names: Iterable[str],
-    own: Iterable[str],
-    rules: Mapping[str, Rule],
-    premises: Sequence[Premise],
-) -> tuple[Finding, ...]:
-    """Judge one invariant after the other, and return what was found in the order in which they were named.
+    evidence: Evidence, names: Iterable[str], rules: Mapping[str, Rule], premises: Sequence[Premise]
+) -> dict[str, Finding]:
+    """Judge one invariant after the other.
 
-    Those that read most come first: what everything is made out of is then soon read by nobody, and makes room. Those of
-    somebody's own come last, for a function may do with the tables whatever it likes.
+    Those that read most come first: what everything is made out of is then soon read by nobody, and makes room.
     """
-    asked = tuple(dict.fromkeys((*names, *own)))
-    texts = {name: rules[name].texts if name in rules else () for name in asked}
-    waiting = sorted(asked, key=lambda name: (name in own, -evidence.breadth(texts[name])))
+    texts = {name: rules[name].texts if name in rules else () for name in names}
+    waiting = sorted(texts, key=lambda name: evidence.breadth(texts[name]), reverse=True)
     findings: dict[str, Finding] = {}
     while waiting:
         evidence.expect(text for name in waiting for text in texts[name])
         name = waiting.pop(0)
         findings[name] = _judge(evidence, name, rules.get(name), premises)
-    return tuple(findings[name] for name in asked)
+    return findings
 
 
 def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[Premise]) -> Finding:

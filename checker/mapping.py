@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from checker.canonical import TABLES
-from checker.errors import EvidenceError
+from checker.errors import EvidenceError, NoRoomError, refused
 from checker.footer import PREFIX, read_footer
 from checker.quoting import literal, quote
 from checker.recipes import VIEW, Recipe
@@ -122,8 +122,10 @@ class Mapping:
         except duckdb.InterruptException:
             raise
         except duckdb.Error as error:
-            self._blame(connection)
-            raise EvidenceError(f"tables.{self.name}: {error}") from error
+            told = refused(f"tables.{self.name}", error)
+            if not isinstance(told, NoRoomError):
+                self._blame(connection)
+            raise told from error
 
     def _blame(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Run each expression by itself, to raise an error that names the column it comes from."""

@@ -57,7 +57,7 @@ def _check_columns(path: Path, schema: pa.Schema) -> None:
 
 def _load_changes(folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
     """Create `changes`: the head of every change of every recorded table, whether canonical or not."""
-    files = sorted((folder / "changes").glob("*.parquet"))
+    files = sorted(path for path in (folder / "changes").glob("*.parquet") if path.is_file())
     if not files:
         empty = schemas.CHANGE_HEAD.insert(0, pa.field("target_table", pa.string())).empty_table()
         connection.from_arrow(empty).create("changes")

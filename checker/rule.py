@@ -87,7 +87,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         try:
             spec.loader.exec_module(module)
             judge: Judge = module.judge
-        except (ImportError, SyntaxError, AttributeError) as error:
+        except (Exception, SystemExit) as error:
             raise InvariantError(path, 0, f"it gives no function `judge`: {error}") from error
         return judge
 

@@ -93,7 +93,9 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, su
 Invariants = Annotated[
     list[Path] | None,
     typer.Option(
-        "--invariants", help="A folder of your own invariants (.sql); may be repeated.", file_okay=False
+        "--invariants",
+        help="A folder of your own invariants (.sql or .py); may be repeated.",
+        file_okay=False,
     ),
 ]
 Unsealed = Annotated[

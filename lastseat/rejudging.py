@@ -8,7 +8,7 @@ import msgspec
 
 import reports
 from checker.brief import SCHEMA_VERSION, read_brief
-from checker.evidence import EvidenceError
+from checker.errors import EvidenceError, NoRoomError
 from checker.invariants import InvariantError
 from checker.judge import check
 from checker.seal import NAME as SEAL
@@ -58,6 +58,11 @@ def judged(folder: Path, invariant_folders: tuple[Path, ...] = (), *, unsealed: 
         return check(folder, invariant_folders)
     except InvariantError as bad:
         raise UsageError(f"{bad}") from bad
+    except NoRoomError as short:
+        raise EvidenceRefused(
+            f"{folder} cannot be judged here: {short}",
+            remedy="Nothing is known to be wrong with it: give more memory, or disk where TMPDIR is, and check it again.",
+        ) from short
     except (EvidenceError, msgspec.ValidationError, msgspec.DecodeError) as bad:
         raise EvidenceRefused(
             f"{folder} cannot be judged: {bad}",
@@ -101,7 +106,8 @@ def check_again(named: Path, invariant_folders: tuple[Path, ...], *, unsealed: b
     """
     folder = folders.find(named)
     console = screen()
-    if is_concluded(folder):
+    # What is to be judged as it is, is not made anew out of what was recorded.
+    if is_concluded(folder) or (unsealed and any((folder / "changes").glob("*.parquet"))):
         verdict = judged(folder, invariant_folders, unsealed=unsealed)
         agreement = compare(folder, verdict)
     else:

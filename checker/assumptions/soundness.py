@@ -10,7 +10,7 @@ from checker.trail.completeness import broken_links, differences
 from checker.trail.record import TrailStatus, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from checker.assumptions.registry import Parameters
     from checker.evidence import Evidence
@@ -34,6 +34,8 @@ def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
     record = read_record(evidence.folder)
     if record.status is not TrailStatus.DRAINED:
         return Measured(False, required, record.reason or f"the trail is {record.status.value}")
+    if odd := _miscounted(evidence, record.changes):
+        return Measured(False, required, odd)
     tables = {table.table: table.key for table in evidence.brief.tables.values()}
     described = {table.name: table.columns for table in record.tables}
     found = [
@@ -52,6 +54,23 @@ def _trail_complete(evidence: Evidence, _parameters: Parameters) -> Measured:
         f"{row.table} {'/'.join(str(part) for part in row.key)}: {row.how}" for row in found[:SHOWN]
     )
     return Measured(False, required, f"they differ: {shown}")
+
+
+def _miscounted(evidence: Evidence, told: Mapping[str, int]) -> str | None:
+    """Say which table has more changes, or fewer, than the trail gave, or some without their place in its order."""
+    there = {
+        table: (count, placed)
+        for table, count, placed in evidence.rows(
+            "SELECT target_table, count(*), count(commit_lsn + position) FROM changes GROUP BY target_table"
+        )
+    }
+    for table in sorted({*there, *told}):
+        count, placed = there.get(table, (0, 0))
+        if count != told.get(table, 0):
+            return f"{count:,} changes of {table} are there, and {told.get(table, 0):,} were recorded"
+        if placed != count:
+            return f"{count - placed:,} changes of {table} have no place in the order of commits"
+    return None
 
 
 def clocks_comparable(*, drift_ms_max: float = DRIFT_MS_MAX) -> Assumption:

@@ -41,7 +41,10 @@ def _built_in() -> Mapping[str, Rule]:
 def _add(rules: dict[str, Rule], folder: Path) -> None:
     if not folder.is_dir():
         raise InvariantError(folder, 0, "no such folder of invariants")
-    for path in sorted((*folder.rglob("*.sql"), *folder.rglob("[!_]*.py"))):
+    files = sorted((*folder.rglob("*.sql"), *folder.rglob("[!_]*.py")))
+    if not files:
+        raise InvariantError(folder, 0, "there is no invariant in it, no .sql and no .py")
+    for path in files:
         rule = read_rule(path, group=path.parent.name)
         if rule.name in rules:
             raise InvariantError(path, 1, f"the name {rule.name} is taken by {rules[rule.name].path}")

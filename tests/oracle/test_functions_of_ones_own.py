@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import pytest
 
+from checker import asking
+from checker.invariants import InvariantError, load
 from checker.judge import check
 from checker.verdict import Judgement
 from tests.oracle.by_hand.oversold import oversold
@@ -13,6 +16,7 @@ from tests.oracle.by_hand.oversold import oversold
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from checker.verdict import Verdict
     from tests.oracle.by_hand.run import Run
 
 _SHADOWING: Final = """\
@@ -71,6 +75,93 @@ def test_whatever_a_function_does_to_the_tables_the_others_were_asked_before(
     beside = {finding.invariant: finding for finding in check(folder, [own]).findings}
     assert beside.pop("a_ruthless_one").judgement is Judgement.VALID
     assert beside == by_itself
+
+
+_WHATEVER: Final = """\
+# name: whatever
+# sentence: A function does what it likes.
+# needs: trail
+# rests on: nothing
+# catches: nothing
+
+import sys
+
+
+def judge(evidence):
+    {body}
+"""
+
+
+def _beside(run: Run, tmp_path: Path, body: str) -> tuple[Verdict, Verdict]:
+    """Return the verdict without a function of somebody's own, and with it."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
+    folder = oversold(run)
+    return check(folder), check(folder, [own])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sys.exit(0)",
+        "return None",
+        "return 'many', [1, 2]",
+        "return 1, ['a row']",
+        "return -1, []",
+        "evidence.bare.close(); return 1, []",
+        "evidence.bare.execute('BEGIN'); evidence.bare.execute('FROM nonsense')",
+        "evidence.bare.execute('BEGIN'); evidence.bare.execute('DROP TABLE nonsense')",
+        "raise KeyError(1)",
+    ],
+)
+def test_a_function_that_fails_is_unknown_and_the_others_are_as_ever(
+    run: Run, tmp_path: Path, body: str
+) -> None:
+    alone, beside = _beside(run, tmp_path, body)
+    *others, own = beside.findings
+    assert tuple(others) == alone.findings
+    assert (own.invariant, own.judgement) == ("whatever", Judgement.UNKNOWN)
+    assert (own.reason or "").startswith("it could not be judged: ")
+    assert beside.judgement is Judgement.INVALID
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "evidence.bare.execute('CREATE OR REPLACE TEMP VIEW changes AS SELECT 1 AS a'); return 1, []",
+        "evidence.bare.execute('CREATE OR REPLACE TEMP VIEW operations AS SELECT 1 AS a'); return 1, []",
+        "evidence.connection.execute('DROP TABLE breakages'); return 1, []",
+        "evidence.bare.execute('BEGIN'); evidence.bare.execute('CREATE TABLE x AS SELECT 1'); return 1, []",
+    ],
+)
+def test_whatever_a_function_leaves_behind_all_else_is_told_as_ever(
+    run: Run, tmp_path: Path, body: str
+) -> None:
+    alone, beside = _beside(run, tmp_path, body)
+    assert beside.findings[-1].judgement is Judgement.VALID
+    assert msgspec.structs.replace(beside, findings=beside.findings[:-1]) == alone
+
+
+def test_a_function_without_an_end_is_given_up(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ASK_SECONDS", 1.0)
+    _, beside = _beside(run, tmp_path, "while True: pass")
+    assert beside.findings[-1].reason == "it could not be judged: it was not done within 1 s"
+
+
+def test_a_module_that_does_not_load_is_told_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "whatever.py").write_text(
+        _WHATEVER.format(body="pass") + "\nraise ValueError('no such luck')\n"
+    )
+    with pytest.raises(InvariantError, match=r"whatever\.py: it gives no function `judge`: no such luck"):
+        load([tmp_path])
+
+
+def test_a_folder_without_an_invariant_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvariantError, match="there is no invariant in it"):
+        load([tmp_path])
 
 
 _COUNTS: Final = """\

@@ -211,7 +211,7 @@ def test_ctrl_c_in_a_query_is_no_mistake_of_ours(
 
     sale(run)
     folder = run.write()
-    monkeypatch.setattr(asking, "_asked", interrupted)
+    monkeypatch.setattr(asking, "_queried", interrupted)
     with pytest.raises(KeyboardInterrupt):
         check(folder, [own(tmp_path / "ours")])
 

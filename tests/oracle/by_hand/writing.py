@@ -26,7 +26,16 @@ def write(run: Run) -> Path:
     """Write the whole folder."""
     run.folder.mkdir(exist_ok=True)
     write_brief(run.folder, msgspec.structs.replace(run.brief, tables=run.tables))
-    write_record(run.folder, TrailRecord(status=run.trail, transactions=len(run.commits)))
+    there = Counter(
+        change.table
+        for commit in run.commits
+        if commit["xid"] not in run.lost_commits and "changes" not in run.not_written
+        for change in commit["changes"]
+        if change.table in {mapping.table for mapping in run.tables.values()}
+    )
+    write_record(
+        run.folder, TrailRecord(status=run.trail, transactions=len(run.commits), changes=dict(there))
+    )
     samples = [*run.samples, *_last_words(run)]
     for name, schema in (
         ("operations", schemas.OPERATIONS),
