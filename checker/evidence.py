@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,11 +12,12 @@ import pyarrow.parquet as pq
 
 from checker.canonical import TABLES
 from checker.engine import connect, restrict
-from checker.errors import EvidenceError, refused
+from checker.errors import EvidenceError, NoRoomError, refused
 from checker.mapping import Mapping, absent
 from checker.quoting import literal, quote
 from checker.recipes import Recipe, Recipes, derived
 from checker.recorded import FILES, load_files
+from checker.spill import spill
 from checker.state import READ_KEY
 
 if TYPE_CHECKING:
@@ -163,7 +163,12 @@ def open_evidence(folder: Path, brief: Brief) -> Iterator[Evidence]:
     What is larger than the memory limit spills into a temporary folder; nothing is written to the run folder, and
     no query of an invariant can read a file outside it.
     """
-    with tempfile.TemporaryDirectory(prefix="lastseat-evidence-") as spill, connect(spill) as connection:
+    with ExitStack() as opened:
+        try:
+            room = opened.enter_context(spill())
+        except OSError as full:
+            raise NoRoomError(f"there is no room for what does not fit into memory: {full}") from full
+        connection = opened.enter_context(connect(room))
         try:
             mappings = _load(folder.resolve(), brief, connection)
         except duckdb.Error as error:
