@@ -50,7 +50,7 @@ def check(folder: Path, extra_dirs: Iterable[Path] = ()) -> Verdict:
         (operations,) = evidence.row("SELECT count(*) FROM operations")
         (changes,) = evidence.row("SELECT count(*) FROM changes")
         # Those of somebody's own come last of all, for a function may do with the evidence whatever it likes.
-        found |= _findings(evidence, [name for name in asked if name in own], rules, premises)
+        found |= {name: _judge_own(evidence, rules[name], premises) for name in asked if name in own}
     findings = tuple(found[name] for name in asked)
     return Verdict(
         run=brief.run,
@@ -94,20 +94,20 @@ def _findings(
     return findings
 
 
+def _judge_own(evidence: Evidence, rule: Rule, premises: Sequence[Premise]) -> Finding:
+    """Judge one of somebody's own: what it breaks, or finds broken by one before it, is no more than its own verdict."""
+    try:
+        evidence.expect(rule.texts)
+        return _judge(evidence, rule.name, rule, premises)
+    except (EvidenceError, duckdb.Error) as broken:
+        return msgspec.structs.replace(_blank(rule), reason=_undecided(broken))
+
+
 def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[Premise]) -> Finding:
     """Judge one invariant: missing and broken evidence first, then what it found, then whether that means anything."""
     if rule is None:
         return _nameless(name)
-    blank = Finding(
-        invariant=rule.name,
-        group=rule.group,
-        sentence=rule.sentence,
-        judgement=Judgement.UNKNOWN,
-        looked_at=0,
-        count=0,
-        sql_hash=rule.sql_hash,
-        rests_on=(*rule.rests_on, *rule.violation_rests_on),
-    )
+    blank = _blank(rule)
     lacks = [lack for need in rule.needs if (lack := evidence.lacks(need))]
     if lacks:
         return msgspec.structs.replace(blank, reason="; ".join(dict.fromkeys(lacks)))
@@ -117,7 +117,7 @@ def _judge(evidence: Evidence, name: str, rule: Rule | None, premises: Sequence[
             evidence.prepare(text)
         looked_at, count, shown = ask(evidence, rule)
     except (Undecided, duckdb.Error) as error:
-        return msgspec.structs.replace(blank, reason=f"it could not be judged: {_first_line(error)}")
+        return msgspec.structs.replace(blank, reason=_undecided(error))
     counted = msgspec.structs.replace(blank, looked_at=looked_at, count=count)
     grounds = (*rule.rests_on, *(rule.violation_rests_on if count else ()))
     if broken := [premise for premise in premises if premise.name in grounds and not premise.holds]:
@@ -158,6 +158,19 @@ def _unviolated(finding: Finding, unmet: Sequence[Premise]) -> Finding:
     return msgspec.structs.replace(finding, judgement=Judgement.VALID)
 
 
+def _blank(rule: Rule) -> Finding:
+    return Finding(
+        invariant=rule.name,
+        group=rule.group,
+        sentence=rule.sentence,
+        judgement=Judgement.UNKNOWN,
+        looked_at=0,
+        count=0,
+        sql_hash=rule.sql_hash,
+        rests_on=(*rule.rests_on, *rule.violation_rests_on),
+    )
+
+
 def _nameless(name: str) -> Finding:
     return Finding(
         invariant=name,
@@ -181,6 +194,10 @@ def _plain(row: dict[str, Any]) -> dict[str, Scalar]:
 
 def _missed(premises: Sequence[Premise]) -> str:
     return "; ".join(f"{premise.name} does not hold ({premise.measured})" for premise in premises)
+
+
+def _undecided(error: Exception) -> str:
+    return f"it could not be judged: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:

@@ -21,7 +21,7 @@ SHARD_SHIFT: Final = 40  # an operation's number is shard << 40 | sequence, coun
 
 
 def trail_complete() -> Assumption:
-    """Require that what stood there before, with the trail folded over it, is the state at rest, in every table."""
+    """Require every change that was recorded, and no other, and that they lead from what stood there to the state at rest."""
     return Assumption(name="trail_complete", kind="evidence")
 
 

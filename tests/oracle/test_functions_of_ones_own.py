@@ -143,6 +143,23 @@ def test_whatever_a_function_leaves_behind_all_else_is_told_as_ever(
     assert msgspec.structs.replace(beside, findings=beside.findings[:-1]) == alone
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["evidence.bare.close(); return 1, []", "evidence.connection.execute('DROP TABLE claims'); return 1, []"],
+)
+def test_what_a_function_breaks_for_the_next_costs_no_built_in_verdict(
+    run: Run, tmp_path: Path, body: str
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
+    (own / "z_counts.sql").write_text(_COUNTS.format(name="claims"))
+    folder = oversold(run)
+    alone, beside = check(folder), check(folder, [own])
+    assert beside.findings[:-2] == alone.findings
+    assert (beside.findings[-1].invariant, beside.findings[-1].judgement) == ("z_counts", Judgement.UNKNOWN)
+
+
 def test_a_function_without_an_end_is_given_up(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
