@@ -160,6 +160,22 @@ def test_what_a_function_breaks_for_the_next_costs_no_built_in_verdict(
     assert (beside.findings[-1].invariant, beside.findings[-1].judgement) == ("z_counts", Judgement.UNKNOWN)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "evidence.bare.execute('CREATE TEMP VIEW claims AS SELECT 1 AS one WHERE false'); return 1, []",
+        "evidence.bare.execute('BEGIN'); evidence.bare.execute('FROM nonsense')",
+    ],
+)
+def test_what_a_function_leaves_behind_the_next_does_not_meet(run: Run, tmp_path: Path, body: str) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
+    (own / "z_counts.sql").write_text(_COUNTS.format(name="claims"))
+    last = check(oversold(run), [own]).findings[-1]
+    assert (last.invariant, last.judgement) == ("z_counts", Judgement.VALID)
+
+
 def test_a_function_without_an_end_is_given_up(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
