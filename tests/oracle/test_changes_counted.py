@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,13 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from checker.assumptions import trail_complete
+from checker.brief import read_brief
 from checker.errors import EvidenceError, NoRoomError, refused
+from checker.evidence import open_evidence
 from checker.judge import check
+from checker.state import READ_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from checker.evidence import Evidence
     from checker.verdict import Premise
     from tests.oracle.by_hand.run import Run
 
@@ -72,6 +78,27 @@ def test_a_file_of_a_table_that_was_not_watched_makes_the_trail_incomplete(folde
     holds = pq.read_table(folder / "changes" / "holds.parquet")
     pq.write_table(holds, folder / "changes" / "zz.parquet")
     assert "2 changes of zz are there, and 0 were recorded" in _premise(folder).measured
+
+
+def test_what_is_no_file_is_not_read(folder: Path) -> None:
+    """A pipe that nobody writes to would be waited for without an end."""
+    os.mkfifo(folder / "changes" / "zz.parquet")
+    assert _premise(folder).holds
+
+
+def test_a_time_of_reading_that_is_no_number_is_told(folder: Path) -> None:
+    path = folder / "state" / "holds.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, READ_KEY: b"noon"}), path)
+    with (
+        pytest.raises(EvidenceError, match=r"when it was read is no number(?s:.*)noon"),
+        _opened(folder) as evidence,
+    ):
+        evidence.rows("FROM at_rest")
+
+
+def _opened(folder: Path) -> AbstractContextManager[Evidence]:
+    return open_evidence(folder, read_brief(folder))
 
 
 @pytest.mark.parametrize(

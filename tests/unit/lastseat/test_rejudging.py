@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from checker.errors import NoRoomError
 from checker.verdict import Finding, Judgement, Verdict
 from lastseat import rejudging
 from lastseat.agreement import compare
@@ -147,6 +148,26 @@ def test_a_run_that_was_never_judged_is_concluded_by_a_check(
     assert "never judged; its verdict.json was written now" in capsys.readouterr().out
     check_again(unjudged, ())
     assert "agrees with the one in verdict.json" in capsys.readouterr().out
+
+
+def test_changes_that_are_there_are_judged_as_they_are_where_that_is_asked_for(
+    unjudged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (unjudged / "changes").mkdir()
+    (unjudged / "changes" / "holds.parquet").touch()
+    before = sorted(unjudged.rglob("*"))
+    monkeypatch.setattr(rejudging, "check", lambda _folder, _invariants: VERDICT)
+    assert check_again(unjudged, (), unsealed=True) is ExitCode.VALID
+    assert sorted(unjudged.rglob("*")) == before
+
+
+def test_too_little_room_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Verdict:
+        raise NoRoomError("No space left on device")
+
+    monkeypatch.setattr(rejudging, "check", full)
+    with pytest.raises(EvidenceRefused, match=r"cannot be judged here(?s:.*)give more memory, or disk"):
+        rejudging.judged(tmp_path, unsealed=True)
 
 
 def test_what_it_recorded_that_cannot_be_read_is_said_and_nothing_is_sealed(unjudged: Path) -> None:
