@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from checker.verdict import Verdict
     from tests.oracle.by_hand.run import Run
 
+
+def _own(tmp_path: Path, files: dict[str, str]) -> Path:
+    """Write a folder of invariants of somebody's own."""
+    own = tmp_path / "own"
+    own.mkdir()
+    for name, text in files.items():
+        (own / name).write_text(text)
+    return own
+
+
 _SHADOWING: Final = """\
 # name: a_shadow
 # sentence: A function sets something aside under a name of ours.
@@ -38,10 +48,9 @@ def test_what_a_function_sets_aside_is_what_nobody_else_is_judged_by(
     run: Run, tmp_path: Path, name: str
 ) -> None:
     """DuckDB finds a temporary table before any other of its name, and would drop it in the other's place."""
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "a_shadow.py").write_text(_SHADOWING.format(name=name))
-    (own / "z_counts.sql").write_text(_COUNTS.format(name=name))
+    own = _own(
+        tmp_path, {"a_shadow.py": _SHADOWING.format(name=name), "z_counts.sql": _COUNTS.format(name=name)}
+    )
     folder = oversold(run)
     by_itself = {finding.invariant: finding for finding in check(folder).findings}
     beside = {finding.invariant: finding for finding in check(folder, [own]).findings}
@@ -67,9 +76,7 @@ def judge(evidence):
 def test_whatever_a_function_does_to_the_tables_the_others_were_asked_before(
     run: Run, tmp_path: Path
 ) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "a_ruthless_one.py").write_text(_RUTHLESS)
+    own = _own(tmp_path, {"a_ruthless_one.py": _RUTHLESS})
     folder = oversold(run)
     by_itself = {finding.invariant: finding for finding in check(folder).findings}
     beside = {finding.invariant: finding for finding in check(folder, [own]).findings}
@@ -94,9 +101,7 @@ def judge(evidence):
 
 def _beside(run: Run, tmp_path: Path, body: str) -> tuple[Verdict, Verdict]:
     """Return the verdict without a function of somebody's own, and with it."""
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
+    own = _own(tmp_path, {"whatever.py": _WHATEVER.format(body=body)})
     folder = oversold(run)
     return check(folder), check(folder, [own])
 
@@ -150,10 +155,9 @@ def test_whatever_a_function_leaves_behind_all_else_is_told_as_ever(
 def test_what_a_function_breaks_for_the_next_costs_no_built_in_verdict(
     run: Run, tmp_path: Path, body: str
 ) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
-    (own / "z_counts.sql").write_text(_COUNTS.format(name="claims"))
+    own = _own(
+        tmp_path, {"whatever.py": _WHATEVER.format(body=body), "z_counts.sql": _COUNTS.format(name="claims")}
+    )
     folder = oversold(run)
     alone, beside = check(folder), check(folder, [own])
     assert beside.findings[:-2] == alone.findings
@@ -168,10 +172,9 @@ def test_what_a_function_breaks_for_the_next_costs_no_built_in_verdict(
     ],
 )
 def test_what_a_function_leaves_behind_the_next_does_not_meet(run: Run, tmp_path: Path, body: str) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "whatever.py").write_text(_WHATEVER.format(body=body))
-    (own / "z_counts.sql").write_text(_COUNTS.format(name="claims"))
+    own = _own(
+        tmp_path, {"whatever.py": _WHATEVER.format(body=body), "z_counts.sql": _COUNTS.format(name="claims")}
+    )
     last = check(oversold(run), [own]).findings[-1]
     assert (last.invariant, last.judgement) == ("z_counts", Judgement.VALID)
 
